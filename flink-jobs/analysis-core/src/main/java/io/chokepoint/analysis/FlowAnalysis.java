@@ -1,38 +1,410 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis;
 
+import io.chokepoint.analysis.batch.EndReason;
+import io.chokepoint.analysis.batch.FlowHash;
+import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.row.Direction;
+import io.chokepoint.analysis.row.FlowIdentity;
+import io.chokepoint.analysis.row.Quality;
+import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
+import io.chokepoint.analysis.verdict.Sum;
+import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.SequenceSpace;
+import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 
-/** The whole analysis of one flow at one tap. (API in place; being written.) */
+/**
+ * The whole analysis of one flow at one tap: two {@link HalfConnection}s, the handshake between them, and the intervals.
+ *
+ * <p>A row is a pure function of the ordered runs: the flow's own packets, quiet marks and end mark close its intervals,
+ * evidence is booked in the interval whose packet proves it, and a row is written once. Runs of a new flow on the same key
+ * (port reuse) end the old one.
+ */
 public final class FlowAnalysis {
+    private static final int STATE_VERSION = 1;
+    private static final long CLOCK_STEP_NANOS = 1_000_000_000L;
+    private static final long DUPLICATE_NANOS = 1_000_000L;
+    private static final int MAX_SILENT_ROWS = 64;
+
+    private final AnalysisSettings settings;
+    private final String tap;
+    private final Packet packet = new Packet();
+
+    private boolean started;
     private boolean finished;
-    private long lastPacketNanos;
+    private long session;
+    private long flowStartNanos;
+    private long nextPacket;
+    private FlowKey key = new FlowKey(0, 0, 0, 0, 0, 0, 0);
+    private long vlan = Row.NULL;
+    private long tunnelId = Row.NULL;
+    private long resolutionNanos = 1;
+    private long nowNanos;
+    private long intervalEndNanos;
+    private long rowStartNanos;
+    private final Handshake handshake = new Handshake();
+    private HalfConnection[] halves;
+    private final long[] lastFingerprint = new long[2];
+    private final long[] lastSeenNanos = new long[2];
+    private int intervalQuality;
+    private int lifeQuality;
 
-    public FlowAnalysis(AnalysisSettings settings, String tap) {}
-
-    public RunFate onRun(Run run, long session, long timestampResolutionNs, RowSink out) {
-        return RunFate.CONTRIBUTED;
+    /** An analysis without a flow yet. */
+    public FlowAnalysis(AnalysisSettings settings, String tap) {
+        this.settings = settings;
+        this.tap = tap;
+        this.halves = newHalves();
     }
 
+    private HalfConnection[] newHalves() {
+        int beyond = settings.layer().bytesBeyondIp();
+        return new HalfConnection[] {new HalfConnection(beyond), new HalfConnection(beyond)};
+    }
+
+    /**
+     * Folds the next run in; rows come out in the order of the flow's time.
+     *
+     * @param runSession session of the batch that carried the run
+     * @param timestampResolutionNanos smallest step of the packet times
+     */
+    public RunFate onRun(Run run, long runSession, long timestampResolutionNanos, RowSink out) {
+        if (started && (runSession != session || run.flowStartNs() != flowStartNanos)) {
+            finish(out);
+            reset();
+        }
+        boolean first = !started;
+        if (first) {
+            start(run, runSession, timestampResolutionNanos);
+        }
+        if (run.packetsBefore() < nextPacket || isOldMark(run, first)) {
+            return RunFate.REPEATED;
+        }
+        boolean hole = run.packetsBefore() > nextPacket;
+        if (hole) {
+            onHole();
+        }
+        nextPacket = run.packetsBefore() + run.packets();
+        for (int i = 0; i < run.packets(); i++) {
+            packet.read(run, i);
+            onPacket(out);
+        }
+        advanceTo(run.observedUntilNs(), out);
+        if (run.endReason() != EndReason.NONE) {
+            finish(out);
+        }
+        return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
+    }
+
+    private boolean isOldMark(Run run, boolean first) {
+        return !first
+                && run.packets() == 0
+                && run.endReason() == EndReason.NONE
+                && run.observedUntilNs() <= nowNanos;
+    }
+
+    private void start(Run run, long runSession, long timestampResolutionNanos) {
+        started = true;
+        session = runSession;
+        flowStartNanos = run.flowStartNs();
+        key = run.key();
+        vlan = run.vlanId() == Run.NO_VLAN ? Row.NULL : run.vlanId();
+        tunnelId = run.tunnelId() == Run.NO_TUNNEL ? Row.NULL : run.tunnelId();
+        resolutionNanos = Math.max(1, timestampResolutionNanos);
+        // A run without packets can only move time forward from the flow's first packet.
+        nowNanos = run.packets() > 0 && run.packetsBefore() > 0 ? run.timeNs()[0] : flowStartNanos;
+        rowStartNanos = nowNanos;
+        intervalEndNanos = endOfInterval(nowNanos);
+        for (HalfConnection half : halves) {
+            half.start(nowNanos, resolutionNanos);
+        }
+    }
+
+    private void reset() {
+        started = false;
+        finished = false;
+        nextPacket = 0;
+        handshake.reset();
+        halves = newHalves();
+        lastFingerprint[0] = 0;
+        lastFingerprint[1] = 0;
+        intervalQuality = 0;
+        lifeQuality = 0;
+    }
+
+    private void onHole() {
+        mark(Quality.HOLE);
+        halves[0].onHole();
+        halves[1].onHole();
+    }
+
+    private void mark(Quality quality) {
+        intervalQuality |= 1 << quality.ordinal();
+    }
+
+    private long endOfInterval(long now) {
+        return (Math.floorDiv(now, settings.intervalNanos()) + 1) * settings.intervalNanos();
+    }
+
+    private void onPacket(RowSink out) {
+        if (packet.timeNanos < nowNanos - CLOCK_STEP_NANOS) {
+            mark(Quality.CLOCK_STEP);
+        }
+        long now = Math.max(nowNanos, packet.timeNanos);
+        advanceTo(now, out);
+        int direction = packet.direction;
+        if (isDuplicate(now, direction)) {
+            halves[direction].interval().add(Sum.DUPLICATE_PACKETS, 1);
+            mark(Quality.DUPLICATED);
+            return;
+        }
+        if (packet.malformedOptions) {
+            mark(Quality.BAD_OPTIONS);
+        }
+        handshake.onPacket(now, packet, halves);
+        halves[direction].onSegment(now, packet);
+        if (packet.has(Packet.ACK) && !packet.has(Packet.RST)) {
+            halves[1 - direction].onAck(now, packet);
+        }
+    }
+
+    /**
+     * Mirror ports show a frame twice within microseconds. Only an equal non-zero IP-ID proves it: a sender counts it up for
+     * every packet, retransmissions included.
+     */
+    private boolean isDuplicate(long now, int direction) {
+        if (packet.ipId == 0) {
+            return false;
+        }
+        long fingerprint = FlowHash.next(
+                (long) packet.sequence << 32 | Integer.toUnsignedLong(packet.acknowledgment),
+                (long) packet.ipId << 40 | (long) packet.payloadBytes << 16 | packet.windowField);
+        fingerprint = FlowHash.next(fingerprint, (long) packet.flags << 32 | Integer.toUnsignedLong(packet.timestampValue));
+        boolean same = fingerprint == lastFingerprint[direction] && now - lastSeenNanos[direction] < DUPLICATE_NANOS;
+        lastFingerprint[direction] = fingerprint;
+        lastSeenNanos[direction] = now;
+        return same;
+    }
+
+    /** The flow is known up to {@code time}: closes the intervals that end at or before it. */
+    private void advanceTo(long time, RowSink out) {
+        if (time < intervalEndNanos) {
+            nowNanos = Math.max(nowNanos, time);
+            return;
+        }
+        closeInterval(intervalEndNanos, out);
+        nowNanos = time;
+        int silentRows = 0;
+        while (time >= intervalEndNanos && isKeptByWindow() && silentRows++ < MAX_SILENT_ROWS) {
+            closeInterval(intervalEndNanos, out);
+        }
+        if (time >= intervalEndNanos) {
+            skipSilence(time);
+        }
+    }
+
+    private boolean isKeptByWindow() {
+        return halves[0].isKeptByWindow() || halves[1].isKeptByWindow();
+    }
+
+    private void closeInterval(long end, RowSink out) {
+        for (int direction : order()) {
+            HalfConnection half = halves[direction];
+            half.cut(end);
+            if (half.hasIntervalRow()) {
+                out.accept(writer(direction).interval(rowStartNanos, end, intervalQuality));
+            }
+        }
+        halves[0].roll();
+        halves[1].roll();
+        lifeQuality |= intervalQuality;
+        intervalQuality = 0;
+        rowStartNanos = end;
+        intervalEndNanos = endOfInterval(end);
+    }
+
+    /** Whole silent intervals get no row: their time is booked in the life of the flow only, in one step. */
+    private void skipSilence(long time) {
+        long from = intervalEndNanos - settings.intervalNanos();
+        long until = Math.floorDiv(time, settings.intervalNanos()) * settings.intervalNanos();
+        if (until > from) {
+            for (HalfConnection half : halves) {
+                half.cut(until);
+                half.roll();
+            }
+            rowStartNanos = until;
+            intervalEndNanos = until + settings.intervalNanos();
+        }
+    }
+
+    private RowWriter writer(int direction) {
+        return new RowWriter(
+                settings,
+                identity(),
+                direction == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT,
+                halves[direction],
+                handshake,
+                resolutionNanos);
+    }
+
+    /** Client to server first. */
+    private int[] order() {
+        int client = handshake.clientDirection(key);
+        return new int[] {client, 1 - client};
+    }
+
+    private FlowIdentity identity() {
+        boolean lowIsClient = handshake.clientDirection(key) == 0;
+        long id = handshake.isInitialSequenceKnown()
+                ? FlowHash.flowId(key, handshake.clientInitialSequence())
+                : midstreamId();
+        return new FlowIdentity(
+                id,
+                tap,
+                lowIsClient ? key.lowAddressUpper() : key.highAddressUpper(),
+                lowIsClient ? key.lowAddressLower() : key.highAddressLower(),
+                lowIsClient ? key.lowPort() : key.highPort(),
+                lowIsClient ? key.highAddressUpper() : key.lowAddressUpper(),
+                lowIsClient ? key.highAddressLower() : key.lowAddressLower(),
+                lowIsClient ? key.highPort() : key.lowPort(),
+                vlan,
+                tunnelId);
+    }
+
+    /** Without a SYN no name can be the same at every tap: hash of key, tap and start. */
+    private long midstreamId() {
+        long hash = FlowHash.of(key, 0);
+        for (byte character : tap.getBytes(StandardCharsets.UTF_8)) {
+            hash = FlowHash.next(hash, character);
+        }
+        return FlowHash.next(hash, flowStartNanos);
+    }
+
+    /** Ends the flow with what is known: writes the open interval and the rows of its life. Harmless when repeated. */
     public void finish(RowSink out) {
+        if (!started || finished) {
+            return;
+        }
         finished = true;
+        long end = nowNanos + 1;
+        closeInterval(end, out);
+        int written = 0;
+        for (int direction : order()) {
+            if (halves[direction].total().get(Sum.DATA_PACKETS) > 0) {
+                out.accept(writer(direction).flow(flowStartNanos, end, lifeQuality));
+                written++;
+            }
+        }
+        if (written == 0) {
+            out.accept(writer(order()[0]).flow(flowStartNanos, end, lifeQuality));
+        }
     }
 
+    /** Whether an end was folded in: the caller may drop its state. */
     public boolean isFinished() {
         return finished;
     }
 
+    /** Up to when the flow is known, ns since the epoch. */
     public long lastPacketNanos() {
-        return lastPacketNanos;
+        return nowNanos;
     }
 
-    public void writeTo(DataOutput out) throws IOException {}
+    /** Whether both directions are mice: few data packets so far, so that the state is small. */
+    public boolean isMouse() {
+        return !halves[0].isElephant() && !halves[1].isElephant();
+    }
 
+    /** Writes the state; the first number is its version. */
+    public void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, STATE_VERSION);
+        out.writeByte((started ? 1 : 0) | (finished ? 2 : 0));
+        if (!started) {
+            return;
+        }
+        out.writeLong(session);
+        out.writeLong(flowStartNanos);
+        Varint.write(out, nextPacket);
+        writeKey(out);
+        Varint.write(out, resolutionNanos);
+        Varint.write(out, nowNanos - flowStartNanos);
+        Varint.write(out, intervalEndNanos - flowStartNanos);
+        Varint.write(out, rowStartNanos - flowStartNanos);
+        handshake.writeTo(out);
+        for (int i = 0; i < 2; i++) {
+            halves[i].writeTo(out);
+            out.writeLong(lastFingerprint[i]);
+            Varint.write(out, lastSeenNanos[i] - flowStartNanos);
+        }
+        Varint.write(out, intervalQuality);
+        Varint.write(out, lifeQuality);
+    }
+
+    private void writeKey(DataOutput out) throws IOException {
+        Varint.write(out, key.domain());
+        out.writeLong(key.lowAddressUpper());
+        out.writeLong(key.lowAddressLower());
+        out.writeShort(key.lowPort());
+        out.writeLong(key.highAddressUpper());
+        out.writeLong(key.highAddressLower());
+        out.writeShort(key.highPort());
+        Varint.write(out, vlan == Row.NULL ? -1 : vlan);
+        Varint.write(out, tunnelId == Row.NULL ? -1 : tunnelId);
+    }
+
+    /** Reads what {@link #writeTo} wrote, of this version or an older released one. */
     public static FlowAnalysis readFrom(DataInput in, AnalysisSettings settings, String tap) throws IOException {
-        return new FlowAnalysis(settings, tap);
+        FlowAnalysis analysis = new FlowAnalysis(settings, tap);
+        analysis.read(in);
+        return analysis;
+    }
+
+    private void read(DataInput in) throws IOException {
+        long version = Varint.read(in);
+        if (version != STATE_VERSION) {
+            throw new IOException("analysis state of version " + version + ", this program knows up to " + STATE_VERSION);
+        }
+        int bits = in.readByte();
+        started = (bits & 1) != 0;
+        finished = (bits & 2) != 0;
+        if (!started) {
+            return;
+        }
+        session = in.readLong();
+        flowStartNanos = in.readLong();
+        nextPacket = Varint.read(in);
+        readKey(in);
+        resolutionNanos = Varint.read(in);
+        nowNanos = flowStartNanos + Varint.read(in);
+        intervalEndNanos = flowStartNanos + Varint.read(in);
+        rowStartNanos = flowStartNanos + Varint.read(in);
+        handshake.readFrom(in);
+        for (int i = 0; i < 2; i++) {
+            halves[i].readFrom(in);
+            lastFingerprint[i] = in.readLong();
+            lastSeenNanos[i] = flowStartNanos + Varint.read(in);
+        }
+        intervalQuality = Varint.readInt(in);
+        lifeQuality = Varint.readInt(in);
+    }
+
+    private void readKey(DataInput in) throws IOException {
+        key = new FlowKey(
+                Varint.readInt(in),
+                in.readLong(),
+                in.readLong(),
+                in.readUnsignedShort(),
+                in.readLong(),
+                in.readLong(),
+                in.readUnsignedShort());
+        long storedVlan = Varint.read(in);
+        long storedTunnel = Varint.read(in);
+        vlan = storedVlan < 0 ? Row.NULL : storedVlan;
+        tunnelId = storedTunnel < 0 ? Row.NULL : storedTunnel;
     }
 }

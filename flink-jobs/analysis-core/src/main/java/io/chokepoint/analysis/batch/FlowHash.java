@@ -18,12 +18,12 @@ public final class FlowHash {
 
     /** The hash of a key: under the hash seed of its topic it decides the partition. */
     public static long of(FlowKey key, long seed) {
-        long hash = next(seed, (long) key.domain() << 8 | PROTOCOL_TCP);
+        long hash = next(seed, ((long) key.domain() << 8) | PROTOCOL_TCP);
         hash = next(hash, key.lowAddressUpper());
         hash = next(hash, key.lowAddressLower());
         hash = next(hash, key.highAddressUpper());
         hash = next(hash, key.highAddressLower());
-        return next(hash, (long) key.lowPort() << 16 | key.highPort());
+        return next(hash, ((long) key.lowPort() << 16) | key.highPort());
     }
 
     /** The name of a flow whose SYN or SYN-ACK was seen: the same at every tap. */
@@ -42,8 +42,8 @@ public final class FlowHash {
     }
 
     private static long mix(long x) {
-        long mixed = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
-        mixed = (mixed ^ mixed >>> 27) * 0x94d049bb133111ebL;
-        return mixed ^ mixed >>> 31;
+        long mixed = (x ^ (x >>> 30)) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+        return mixed ^ (mixed >>> 31);
     }
 }

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import io.chokepoint.analysis.loss.Holes;
+import io.chokepoint.analysis.loss.SackScoreboard;
+import io.chokepoint.analysis.loss.SentHistory;
+import io.chokepoint.analysis.rtt.LogHistogram;
+import io.chokepoint.analysis.rtt.RoundMinimum;
+import io.chokepoint.analysis.verdict.Sum;
+import io.chokepoint.analysis.verdict.Tally;
+import io.chokepoint.analysis.window.AckHistory;
+import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.SequenceSpace;
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * One direction of a flow: the data of its sender X, and the acknowledgments of its receiver Y. Sequence numbers are
+ * unwrapped to 64 bits above {@link #BASE}; their low 32 bits are those on the wire.
+ */
+final class HalfConnection {
+    /** Data packets from which a direction is an elephant: it gets interval rows. */
+    static final int ELEPHANT_PACKETS = 50;
+
+    private static final long UNSEEN = Long.MIN_VALUE;
+    private static final long BASE = 1L << 33;
+    private static final int MAX_WINDOW_SHIFT = 14; // RFC 7323 §2.3
+    private static final int UNKNOWN_SHIFT = -1;
+    private static final int FAST_DUPLICATES = 3;
+    private static final long DELAYED_ACK_SEGMENTS = 2;
+    private static final long RANDOM_LOSS_PACKET_TIMES = 8;
+    private static final long CONTROL_BYTES = 1;
+    private static final long SILENT_PEER_PACKETS = 10;
+
+    private final Tally interval = new Tally();
+    private final Tally total = new Tally();
+    private final LogHistogram rttInterval = new LogHistogram();
+    private final LogHistogram rttTotal = new LogHistogram();
+    private final LogHistogram gapInterval = new LogHistogram();
+    private final LogHistogram gapTotal = new LogHistogram();
+    private final PathModel path = new PathModel();
+    private final AckHistory acks = new AckHistory();
+    private final SentHistory sent = new SentHistory();
+    private final SackScoreboard sacked = new SackScoreboard();
+    private final Holes holes = new Holes();
+    private final SegmentSize segmentSize = new SegmentSize();
+    private final WaitJudge waits = new WaitJudge(path, acks, interval);
+
+    private final int layerBytesBeyondIp;
+    private long sndMax = UNSEEN;
+    private long una = UNSEEN;
+    private long initial = UNSEEN;
+    private long rightEdge;
+    private long window;
+    private int windowShift = UNKNOWN_SHIFT;
+    private int largestRawWindow;
+    private boolean zeroWindow;
+    private boolean ackSeen;
+    private int overheadBytes;
+    private long lastDataNanos;
+    private long previousAck = UNSEEN;
+    private int duplicateAcks;
+    private long recover = UNSEEN;
+    private boolean recovering;
+    private long recoveredNanos;
+    private Sum lastResent = Sum.RETRANSMITTED_OTHER_BYTES;
+
+    /** @param layerBytesBeyondIp bytes per packet that the layer of the rates adds to the IP packet */
+    HalfConnection(int layerBytesBeyondIp) {
+        this.layerBytesBeyondIp = layerBytesBeyondIp;
+    }
+
+    void start(long now, long resolutionNanos) {
+        path.setResolution(resolutionNanos);
+        waits.setResolution(resolutionNanos);
+        waits.start(now);
+    }
+
+    // ---- what the handshake tells ----
+
+    /** Y announced an MSS. */
+    void announceMss(int maximumSegmentSize) {
+        segmentSize.announce(maximumSegmentSize);
+    }
+
+    /** Both SYNs were seen: Y's windows are shifted by this much, 0 if scaling was not agreed. */
+    void agreeWindowShift(int shift) {
+        windowShift = Math.min(shift, MAX_WINDOW_SHIFT);
+    }
+
+    /** Delays of the handshake, in ns; of segments without payload, so shorter than those of data. */
+    void onHandshake(long senderSideNanos, long receiverSideNanos) {
+        path.senderSide().bound(senderSideNanos);
+        path.receiverSide().bound(receiverSideNanos);
+    }
+
+    // ---- packets of X ----
+
+    /** A packet of X, whether it carries data or not. */
+    void onSegment(long now, Packet packet) {
+        boolean started = sndMax != UNSEEN;
+        long sequence = SequenceSpace.unwrap(packet.sequence, started ? sndMax : una != UNSEEN ? una : BASE);
+        long end = sequence + packet.sequenceLength();
+        if (packet.has(Packet.SYN)) {
+            sndMax = started ? Math.max(sndMax, end) : end;
+            una = una == UNSEEN ? sequence : una;
+            initial = sequence;
+            return;
+        }
+        if (!started) {
+            sndMax = sequence;
+            una = una == UNSEEN ? sequence : Math.min(una, sequence);
+        }
+        if (packet.payloadBytes == 0) {
+            sndMax = packet.has(Packet.FIN) ? Math.max(sndMax, end) : sndMax;
+            return;
+        }
+        onData(now, packet, sequence, end);
+    }
+
+    private void onData(long now, Packet packet, long sequence, long end) {
+        if (isControl(packet, end)) {
+            return;
+        }
+        if (segmentSize.add(packet.payloadBytes)) {
+            interval.add(Sum.SUPER_SEGMENTS, 1);
+        }
+        overheadBytes = packet.ipBytes - packet.payloadBytes + layerBytesBeyondIp;
+        long layerBytes = packet.ipBytes + layerBytesBeyondIp;
+        path.setSegmentLayerBytes(segmentSize.bytes() + overheadBytes);
+        interval.add(Sum.DATA_PACKETS, 1);
+        interval.add(Sum.DATA_BYTES, packet.payloadBytes);
+        interval.add(Sum.LAYER_BYTES, layerBytes);
+        interval.add(Sum.ECN_CE_PACKETS, packet.isCongestionExperienced() ? 1 : 0);
+        moveView(now, packet);
+        if (lastDataNanos > 0) {
+            gapInterval.add(now - lastDataNanos);
+        }
+        lastDataNanos = now;
+        if (sequence >= sndMax) {
+            onNewData(now, packet, sequence, end, layerBytes);
+        } else {
+            onOldData(now, packet, sequence, end);
+            path.onData(now, packet, layerBytes, false);
+            if (end > sndMax) {
+                sndMax = end;
+            }
+        }
+    }
+
+    /** Keep-alives and zero-window probes test the peer, they carry nothing (RFC 9293 §3.8.4, §3.8.6.1). */
+    private boolean isControl(Packet packet, long end) {
+        return packet.payloadBytes <= CONTROL_BYTES && (end == sndMax && end <= una || zeroWindow && end > rightEdge);
+    }
+
+    /** What X knew when it sent this packet, and the delay of its side of the path. */
+    private void moveView(long now, Packet packet) {
+        long shortest = path.senderSide().lifeMinimum();
+        long senderDelay = shortest == RoundMinimum.NONE ? 0 : shortest;
+        if (!packet.hasTimestamps) {
+            acks.advanceByTime(now - senderDelay);
+            return;
+        }
+        long echoed = acks.advanceByEcho(now, packet.timestampEcho, senderDelay);
+        if (echoed != AckHistory.NONE) {
+            path.onSenderDelay(now, now - echoed);
+        }
+    }
+
+    private void onNewData(long now, Packet packet, long sequence, long end, long layerBytes) {
+        if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
+            waits.onBlindness();
+        }
+        waits.close(moment(now));
+        boolean gap = sequence > sndMax;
+        if (gap) {
+            holes.open(now, sndMax, sequence, packet);
+        }
+        boolean clean = !gap && !lossPending() && packet.payloadBytes <= segmentSize.bytes();
+        sndMax = end;
+        long flight = sndMax - una;
+        sent.add(now, end, clean, flight / Math.max(1, segmentSize.bytes()));
+        path.onData(now, packet, layerBytes, clean);
+        interval.raise(Sum.OUTSTANDING_MAX_BYTES, sndMax - Math.max(una, acks.viewAck()));
+        waits.open(now, sndMax, segmentSize.bytes(), !segmentSize.isFull(packet.payloadBytes));
+    }
+
+    private void onOldData(long now, Packet packet, long sequence, long end) {
+        long shortest = path.lowestRttNanos();
+        Holes.Filling filling = holes.fill(now, sequence, end, packet, shortest);
+        if (filling == Holes.Filling.REORDERED) {
+            interval.add(Sum.REORDERED_PACKETS, 1);
+            return;
+        }
+        boolean seenBefore = filling == Holes.Filling.NONE;
+        Sum kind = kindOfResent(now, sequence, end, seenBefore);
+        interval.add(kind, packet.payloadBytes);
+        lastResent = kind;
+        sent.markResent(sequence, end);
+        waits.onLoss();
+        if (kind != Sum.RETRANSMITTED_SPURIOUS_BYTES) {
+            beginRecovery(sequence);
+        }
+    }
+
+    private Sum kindOfResent(long now, long sequence, long end, boolean seenBefore) {
+        if (end <= una) {
+            return Sum.RETRANSMITTED_SPURIOUS_BYTES;
+        }
+        boolean evidence = duplicateAcks >= FAST_DUPLICATES || sacked.bytes() > 0;
+        if (evidence) {
+            return recovering && sequence < recover && !isFirstOfRecovery(sequence)
+                    ? Sum.RETRANSMITTED_OTHER_BYTES
+                    : Sum.RETRANSMITTED_FAST_BYTES;
+        }
+        long sentAt = seenBefore ? sent.timeAtOrAfter(end) : SentHistory.NONE;
+        long age = sentAt == SentHistory.NONE ? path.timeoutNanos() : now - sentAt;
+        if (sequence == una && age >= path.timeoutNanos()) {
+            return end == sndMax && !recovering ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_TIMEOUT_BYTES;
+        }
+        return end == sndMax ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
+    }
+
+    private boolean isFirstOfRecovery(long sequence) {
+        return sequence <= una;
+    }
+
+    /** A retransmission at or above {@code recover} is a new loss event (RFC 6675 §2). */
+    private void beginRecovery(long sequence) {
+        if (recovering && sequence < recover) {
+            return;
+        }
+        interval.add(Sum.LOSS_EVENTS, 1);
+        long queue = path.queueNanos();
+        long latest = path.receiverSide().latest();
+        if (latest != RoundMinimum.NONE && path.receiverSide().lifeMinimum() != RoundMinimum.NONE) {
+            queue = Math.max(queue, latest - path.receiverSide().lifeMinimum());
+        }
+        if (path.packetTimeNanos() > 0) {
+            boolean congestive = queue > RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos();
+            interval.add(Sum.RANDOM_LOSS_EVENTS, congestive ? 0 : 1);
+            if (congestive) {
+                interval.add(Sum.QUEUE_AT_LOSS_NS, queue);
+                interval.add(Sum.QUEUE_AT_LOSS_EVENTS, 1);
+            }
+        }
+        recovering = true;
+        recover = sndMax;
+    }
+
+    private boolean lossPending() {
+        return recovering || holes.any() || sacked.bytes() > 0;
+    }
+
+    // ---- packets of Y ----
+
+    /** An acknowledgment of Y. */
+    void onAck(long now, Packet packet) {
+        long acknowledged = SequenceSpace.unwrap(packet.acknowledgment, una != UNSEEN ? una : BASE);
+        if (una == UNSEEN) {
+            una = acknowledged;
+            sndMax = acknowledged;
+        }
+        boolean pure = packet.payloadBytes == 0 && !packet.has(Packet.SYN) && !packet.has(Packet.FIN);
+        followWindow(packet, acknowledged);
+        if (acknowledged > sndMax) {
+            onUnseenData(acknowledged);
+        }
+        long advance = Math.max(0, acknowledged - una);
+        if (advance > 0) {
+            onAdvance(now, packet, acknowledged, pure);
+        } else {
+            onSackOnly(now, packet, pure, acknowledged);
+        }
+        acks.push(now, packet.timestampValue, Math.max(una, acknowledged), rightEdge);
+        ackSeen = ackSeen || !packet.has(Packet.SYN);
+        if (packet.payloadBytes > 0) {
+            waits.onPeerPayload();
+        }
+    }
+
+    private void followWindow(Packet packet, long acknowledged) {
+        boolean isSyn = packet.has(Packet.SYN);
+        int raw = packet.windowField;
+        largestRawWindow = isSyn ? largestRawWindow : Math.max(largestRawWindow, raw);
+        // The window of a SYN is never scaled (RFC 7323 §2.2).
+        long bytes = isSyn ? raw : (long) raw << shift();
+        if (acknowledged + bytes < rightEdge && bytes < window) {
+            interval.add(Sum.SHRUNK_WINDOWS, 1);
+        }
+        window = bytes;
+        rightEdge = Math.max(rightEdge, acknowledged + bytes);
+        if (!isSyn) {
+            interval.raise(Sum.WINDOW_MAX_BYTES, bytes);
+            interval.lowerWindow(bytes);
+        }
+        zeroWindow = raw == 0 && !isSyn && !packet.has(Packet.RST);
+    }
+
+    /** Without both SYNs: the smallest shift under which the flight fits into the window. */
+    private int shift() {
+        if (windowShift != UNKNOWN_SHIFT) {
+            return windowShift;
+        }
+        long flight = Math.max(interval.get(Sum.OUTSTANDING_MAX_BYTES), total.get(Sum.OUTSTANDING_MAX_BYTES));
+        int shift = 0;
+        while (shift < MAX_WINDOW_SHIFT && (long) largestRawWindow << shift < flight) {
+            shift++;
+        }
+        return shift;
+    }
+
+    boolean isWindowScaleUnknown() {
+        return windowShift == UNKNOWN_SHIFT;
+    }
+
+    /** Y has data that the tap never saw. */
+    private void onUnseenData(long acknowledged) {
+        if (lastDataNanos > 0) {
+            interval.add(Sum.CAPTURE_LOSS_BYTES, acknowledged - sndMax);
+            waits.onBlindness();
+        }
+        sndMax = acknowledged;
+        path.breakChains();
+    }
+
+    private void onAdvance(long now, Packet packet, long acknowledged, boolean pure) {
+        long advance = acknowledged - una;
+        long unseen = holes.acknowledge(acknowledged);
+        if (unseen > 0) {
+            interval.add(Sum.CAPTURE_LOSS_BYTES, unseen);
+            waits.onBlindness();
+        }
+        boolean disturbed = lossPending() || packet.sackBlocks > 0 || duplicateAcks > 0;
+        long heldBefore = sacked.removeBelow(acknowledged);
+        long sackedNow = addSackBlocks(packet, acknowledged);
+        int mss = segmentSize.bytes();
+        long segments = (advance + mss - 1) / mss;
+        long payload = una == initial ? advance - 1 : advance;
+        interval.add(Sum.GOODPUT_BYTES, Math.max(0, payload));
+        boolean usable = pure && !disturbed;
+        if (usable) {
+            timeRoundTrip(now, acknowledged, segments);
+        }
+        long delivered = Math.max(0, advance - heldBefore) + sackedNow;
+        path.onAck(now, onLayer(delivered, mss), segments, usable ? dataGap(acknowledged) : -1, usable && payload > 0);
+        previousAck = acknowledged;
+        una = acknowledged;
+        duplicateAcks = 0;
+        if (recovering && una >= recover) {
+            recovering = false;
+            recoveredNanos = now;
+        }
+    }
+
+    private long onLayer(long payloadBytes, int mss) {
+        return payloadBytes + (payloadBytes + mss - 1) / mss * overheadBytes;
+    }
+
+    /** Gap at the tap between the ends of what this and the previous ACK acknowledge; -1 if unknown. */
+    private long dataGap(long acknowledged) {
+        if (previousAck == UNSEEN) {
+            return -1;
+        }
+        long to = sent.timeOf(acknowledged);
+        long from = sent.timeOf(previousAck);
+        return to == SentHistory.NONE || from == SentHistory.NONE ? -1 : to - from;
+    }
+
+    /**
+     * Times data to ACK, if the segment was sent once, nothing was missing, and the receiver can not have waited: an ACK of
+     * two segments is sent at once (RFC 9293 §3.8.6.3), one that leaves nothing outstanding may have been delayed.
+     */
+    private void timeRoundTrip(long now, long acknowledged, long segments) {
+        if (segments > DELAYED_ACK_SEGMENTS || !sent.isClean(acknowledged)) {
+            return;
+        }
+        boolean mayBeDelayed = segments < DELAYED_ACK_SEGMENTS && acknowledged == sndMax;
+        long delay = now - sent.timeOf(acknowledged);
+        if (delay < 0) {
+            return;
+        }
+        long rtt = path.onReceiverDelay(now, delay, !mayBeDelayed);
+        rttInterval.add(rtt);
+        interval.add(Sum.RTT_SAMPLES, 1);
+        interval.add(Sum.RTT_SUM_NS, rtt);
+    }
+
+    private void onSackOnly(long now, Packet packet, boolean pure, long acknowledged) {
+        if (acknowledged < una) {
+            return;
+        }
+        long sackedNow = addSackBlocks(packet, acknowledged);
+        if (pure && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
+            duplicateAcks++;
+        }
+        if (sackedNow > 0) {
+            waits.onLoss();
+            path.onAck(now, onLayer(sackedNow, segmentSize.bytes()), 0, -1, false);
+        }
+    }
+
+    /** Returns the bytes that the blocks newly cover; a first block below the ACK or inside a later one is a DSACK (RFC 2883). */
+    private long addSackBlocks(Packet packet, long acknowledged) {
+        long added = 0;
+        for (int i = 0; i < packet.sackBlocks; i++) {
+            long left = SequenceSpace.unwrap(packet.sackLeft(i), acknowledged);
+            long right = SequenceSpace.unwrap(packet.sackRight(i), acknowledged);
+            boolean duplicate = i == 0 && (right <= acknowledged || sacked.contains(left, right) && packet.sackBlocks > 1
+                    && isInside(packet, acknowledged, left, right));
+            if (duplicate) {
+                onDuplicateReceived(right - left);
+            } else if (left >= acknowledged && left < right && right <= sndMax) {
+                added += sacked.add(left, right);
+            }
+        }
+        return added;
+    }
+
+    private static boolean isInside(Packet packet, long acknowledged, long left, long right) {
+        long outerLeft = SequenceSpace.unwrap(packet.sackLeft(1), acknowledged);
+        long outerRight = SequenceSpace.unwrap(packet.sackRight(1), acknowledged);
+        return outerLeft <= left && right <= outerRight;
+    }
+
+    /** The receiver got bytes twice: what was last sent again was not needed. */
+    private void onDuplicateReceived(long bytes) {
+        if (lastResent != Sum.RETRANSMITTED_SPURIOUS_BYTES && interval.get(lastResent) >= bytes) {
+            interval.add(lastResent, -bytes);
+            interval.add(Sum.RETRANSMITTED_SPURIOUS_BYTES, bytes);
+        }
+    }
+
+    // ---- rows ----
+
+    private WaitJudge.Moment moment(long now) {
+        return new WaitJudge.Moment(now, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
+    }
+
+    /** Books everything up to the end of an interval. */
+    void cut(long now) {
+        waits.cut(moment(now));
+        interval.set(Sum.DELIVERED_BYTES, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES));
+        interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());
+        interval.set(Sum.GAPS_NS, path.gapsNanos());
+        interval.set(Sum.PROVEN_GAPS, path.provenSamples() - total.get(Sum.PROVEN_GAPS));
+        interval.raise(Sum.MAX_DELIVERED_BITS_PER_SECOND, (long) path.bestBitsPerSecond());
+        path.resetGaps();
+    }
+
+    /** Moves the interval's sums into the life's, and begins anew. */
+    void roll() {
+        total.addAll(interval);
+        rttTotal.addAll(rttInterval);
+        gapTotal.addAll(gapInterval);
+        interval.clear();
+        rttInterval.clear();
+        gapInterval.clear();
+    }
+
+    boolean isElephant() {
+        return total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) >= ELEPHANT_PACKETS;
+    }
+
+    /** Whether the interval deserves a row: payload was sent, or the receiver's window kept it back. */
+    boolean hasIntervalRow() {
+        return isElephant()
+                && (interval.get(Sum.DATA_PACKETS) > 0
+                        || zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0);
+    }
+
+    /** Whether the receiver keeps an elephant from sending anything at all. */
+    boolean isKeptByWindow() {
+        return zeroWindow && isElephant();
+    }
+
+    Tally interval() {
+        return interval;
+    }
+
+    Tally total() {
+        return total;
+    }
+
+    LogHistogram rttInterval() {
+        return rttInterval;
+    }
+
+    LogHistogram rttTotal() {
+        return rttTotal;
+    }
+
+    LogHistogram gapInterval() {
+        return gapInterval;
+    }
+
+    LogHistogram gapTotal() {
+        return gapTotal;
+    }
+
+    PathModel path() {
+        return path;
+    }
+
+    int mss() {
+        return segmentSize.bytes();
+    }
+
+    boolean isScalingOff() {
+        return windowShift == 0;
+    }
+
+    boolean isPeerSilent() {
+        return !ackSeen;
+    }
+
+    /** Packets are missing from the input: what is in flight is unknown. */
+    void onHole() {
+        waits.onBlindness();
+        holes.clear();
+        sacked.clear();
+        path.restart();
+        recovering = false;
+        previousAck = UNSEEN;
+    }
+
+    void writeTo(DataOutput out) throws IOException {
+        interval.writeTo(out);
+        total.writeTo(out);
+        rttInterval.writeTo(out);
+        rttTotal.writeTo(out);
+        gapInterval.writeTo(out);
+        gapTotal.writeTo(out);
+        path.writeTo(out);
+        acks.writeTo(out);
+        sent.writeTo(out);
+        sacked.writeTo(out);
+        holes.writeTo(out);
+        segmentSize.writeTo(out);
+        waits.writeTo(out);
+        writeSequence(out, sndMax);
+        writeSequence(out, una);
+        writeSequence(out, initial);
+        writeSequence(out, previousAck);
+        writeSequence(out, recover);
+        Varint.write(out, rightEdge);
+        Varint.write(out, window);
+        Varint.write(out, windowShift);
+        Varint.write(out, largestRawWindow);
+        out.writeByte((zeroWindow ? 1 : 0) | (ackSeen ? 2 : 0) | (recovering ? 4 : 0));
+        Varint.write(out, overheadBytes);
+        Varint.write(out, lastDataNanos);
+        Varint.write(out, duplicateAcks);
+        Varint.write(out, recoveredNanos);
+        out.writeByte(lastResent.ordinal());
+    }
+
+    void readFrom(DataInput in) throws IOException {
+        interval.readFrom(in);
+        total.readFrom(in);
+        rttInterval.readFrom(in);
+        rttTotal.readFrom(in);
+        gapInterval.readFrom(in);
+        gapTotal.readFrom(in);
+        path.readFrom(in);
+        acks.readFrom(in);
+        sent.readFrom(in);
+        sacked.readFrom(in);
+        holes.readFrom(in);
+        segmentSize.readFrom(in);
+        waits.readFrom(in);
+        sndMax = readSequence(in);
+        una = readSequence(in);
+        initial = readSequence(in);
+        previousAck = readSequence(in);
+        recover = readSequence(in);
+        rightEdge = Varint.read(in);
+        window = Varint.read(in);
+        windowShift = Varint.readInt(in);
+        largestRawWindow = Varint.readInt(in);
+        int bits = in.readByte();
+        zeroWindow = (bits & 1) != 0;
+        ackSeen = (bits & 2) != 0;
+        recovering = (bits & 4) != 0;
+        overheadBytes = Varint.readInt(in);
+        lastDataNanos = Varint.read(in);
+        duplicateAcks = Varint.readInt(in);
+        recoveredNanos = Varint.read(in);
+        lastResent = Sum.values()[in.readByte()];
+    }
+
+    private static void writeSequence(DataOutput out, long sequence) throws IOException {
+        out.writeBoolean(sequence != UNSEEN);
+        if (sequence != UNSEEN) {
+            Varint.write(out, sequence);
+        }
+    }
+
+    private static long readSequence(DataInput in) throws IOException {
+        return in.readBoolean() ? Varint.read(in) : UNSEEN;
+    }
+}

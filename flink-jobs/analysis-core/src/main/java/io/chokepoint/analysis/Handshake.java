@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import io.chokepoint.analysis.batch.FlowKey;
+import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * The three segments that open a flow: who is the client, which options hold, and how far either end is.
+ *
+ * <pre>
+ *   NONE ── SYN ──> SYN ── SYN-ACK ──> SYN_ACK ── ACK of the client ──> DONE
+ *      └──── SYN-ACK (SYN missed) ───────^
+ * </pre>
+ */
+final class Handshake {
+    private enum State {
+        NONE,
+        SYN,
+        SYN_ACK,
+        DONE
+    }
+
+    private static final int NO_SCALE = -1;
+    private static final int UNKNOWN = -1;
+
+    private State state = State.NONE;
+    private int client = UNKNOWN;
+    private int initialSequence;
+    private boolean sawSyn;
+    private boolean synRepeated;
+    private int clientScale = NO_SCALE;
+    private long synNanos;
+    private long synAckNanos;
+    private long serverSideNanos;
+    private long clientSideNanos;
+    private boolean measured;
+
+    void reset() {
+        state = State.NONE;
+        client = UNKNOWN;
+        sawSyn = false;
+        synRepeated = false;
+        clientScale = NO_SCALE;
+        measured = false;
+        serverSideNanos = 0;
+        clientSideNanos = 0;
+    }
+
+    /** Every packet of the flow comes by before the halves see it. */
+    void onPacket(long now, Packet packet, HalfConnection[] halves) {
+        if (state == State.DONE) {
+            return;
+        }
+        if (packet.has(Packet.SYN)) {
+            if (packet.has(Packet.ACK)) {
+                onSynAck(now, packet, halves);
+            } else {
+                onSyn(now, packet, halves);
+            }
+        } else if (state == State.SYN_ACK && packet.direction == client && packet.has(Packet.ACK)) {
+            onFinalAck(now, halves);
+        }
+    }
+
+    private void onSyn(long now, Packet packet, HalfConnection[] halves) {
+        synRepeated = sawSyn;
+        sawSyn = true;
+        client = packet.direction;
+        initialSequence = packet.sequence;
+        clientScale = packet.windowScale;
+        synNanos = now;
+        state = state == State.NONE ? State.SYN : state;
+        announceMss(packet, halves);
+    }
+
+    /** What an end announces bounds what the other one sends. */
+    private static void announceMss(Packet packet, HalfConnection[] halves) {
+        if (packet.maximumSegmentSize > 0) {
+            halves[1 - packet.direction].announceMss(packet.maximumSegmentSize);
+        }
+    }
+
+    private void onSynAck(long now, Packet packet, HalfConnection[] halves) {
+        if (state == State.SYN_ACK) {
+            return; // a repeated SYN-ACK: the first one is answered
+        }
+        client = 1 - packet.direction;
+        initialSequence = packet.acknowledgment - 1;
+        synAckNanos = now;
+        state = State.SYN_ACK;
+        announceMss(packet, halves);
+        if (sawSyn) {
+            boolean agreed = clientScale != NO_SCALE && packet.windowScale != NO_SCALE;
+            // Windows that an end sends bound the data of the other one.
+            halves[client].agreeWindowShift(agreed ? packet.windowScale : 0);
+            halves[1 - client].agreeWindowShift(agreed ? clientScale : 0);
+        } else if (packet.windowScale == NO_SCALE) {
+            halves[client].agreeWindowShift(0);
+            halves[1 - client].agreeWindowShift(0);
+        } else {
+            // A SYN-ACK offers scaling only if the SYN did (RFC 7323 §2.2); the client's own shift stays unknown.
+            halves[client].agreeWindowShift(packet.windowScale);
+        }
+    }
+
+    private void onFinalAck(long now, HalfConnection[] halves) {
+        state = State.DONE;
+        clientSideNanos = now - synAckNanos;
+        if (sawSyn && !synRepeated) {
+            serverSideNanos = synAckNanos - synNanos;
+            measured = true;
+            halves[client].onHandshake(clientSideNanos, serverSideNanos);
+            halves[1 - client].onHandshake(serverSideNanos, clientSideNanos);
+        }
+    }
+
+    /** Direction that the client sends: by the SYN or SYN-ACK, else the end with the higher port is the client. */
+    int clientDirection(FlowKey key) {
+        if (client != UNKNOWN) {
+            return client;
+        }
+        return key.lowPort() >= key.highPort() ? 0 : 1;
+    }
+
+    boolean isInitialSequenceKnown() {
+        return client != UNKNOWN;
+    }
+
+    int clientInitialSequence() {
+        return initialSequence;
+    }
+
+    boolean isSynSeen() {
+        return sawSyn;
+    }
+
+    /** Round trip of the whole handshake in ns; 0 if it was not seen whole or the SYN was repeated. */
+    long rttNanos() {
+        return measured ? serverSideNanos + clientSideNanos : 0;
+    }
+
+    void writeTo(DataOutput out) throws IOException {
+        out.writeByte(state.ordinal());
+        out.writeByte((sawSyn ? 1 : 0) | (synRepeated ? 2 : 0) | (measured ? 4 : 0));
+        Varint.write(out, client);
+        Varint.write(out, initialSequence);
+        Varint.write(out, clientScale);
+        Varint.write(out, synNanos);
+        Varint.write(out, synAckNanos);
+        Varint.write(out, serverSideNanos);
+        Varint.write(out, clientSideNanos);
+    }
+
+    void readFrom(DataInput in) throws IOException {
+        state = State.values()[in.readByte()];
+        int bits = in.readByte();
+        sawSyn = (bits & 1) != 0;
+        synRepeated = (bits & 2) != 0;
+        measured = (bits & 4) != 0;
+        client = Varint.readInt(in);
+        initialSequence = (int) Varint.read(in);
+        clientScale = Varint.readInt(in);
+        synNanos = Varint.read(in);
+        synAckNanos = Varint.read(in);
+        serverSideNanos = Varint.read(in);
+        clientSideNanos = Varint.read(in);
+    }
+}

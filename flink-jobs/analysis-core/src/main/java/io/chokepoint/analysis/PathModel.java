@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import io.chokepoint.analysis.capacity.CapacityEstimator;
+import io.chokepoint.analysis.capacity.DeliveryRate;
+import io.chokepoint.analysis.rtt.RoundMinimum;
+import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * What the packets of one direction say about the path: delays of both half paths, standing queues, the rate of the
+ * narrowest link, and whether the flow fills it.
+ *
+ * <p>The sender's side is the way tap → sender → tap, the receiver's side tap → receiver → tap. A queue in the receiver's
+ * side lies behind the tap: the spacing of ACKs shows its link. One in the sender's side lies before the tap: there the
+ * spacing of data does. Never the other way round: data spacing before a bottleneck shows the sender's own bursts.
+ */
+final class PathModel {
+    private static final double PROOF_BY_STRETCH = 1.2;
+    private static final double FULL = 0.9;
+    private static final double TOO_LOW = 1.1;
+    private static final double LONG_GAP = 1.4; // packet times: somebody else's packet fitted in
+    private static final int TRAIN = CapacityEstimator.TRAIN;
+    private static final long DEFAULT_TICK_NANOS = 1_000_000;
+    private static final long LEARN_TICK_NANOS = 200_000_000;
+    private static final long FLOOR_NANOS = 20_000;
+    private static final long RATE_WINDOW_NANOS = 30_000_000;
+    private static final long MAX_ACKED_SEGMENTS = 64;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final int BITS_PER_BYTE = 8;
+
+    private final RoundMinimum receiverSide = new RoundMinimum();
+    private final RoundMinimum senderSide = new RoundMinimum();
+    private final CapacityEstimator ackSpacing = new CapacityEstimator();
+    private final CapacityEstimator dataSpacing = new CapacityEstimator();
+    private final DeliveryRate acked = new DeliveryRate();
+    private final DeliveryRate passed = new DeliveryRate();
+
+    private long smoothedRttNanos;
+    private long rttVariationNanos;
+    private double bestRate;
+
+    private long lastAckNanos;
+    private boolean ackChain;
+    private long lastDataNanos;
+    private boolean dataChain;
+
+    private final long[] trainNanos = new long[TRAIN];
+    private final int[] trainTimestamp = new int[TRAIN];
+    private int trainNext;
+    private int trainSize;
+    private long firstTimestampNanos;
+    private int firstTimestamp;
+
+    private long resolutionNanos = 1;
+    private long segmentLayerBytes = 1;
+
+    // Since the last row: read and reset by it.
+    private long interleavedNanos;
+    private long gapsNanos;
+
+    /** Smallest step of the packet times, in ns. */
+    void setResolution(long nanos) {
+        resolutionNanos = Math.max(1, nanos);
+    }
+
+    /** Size of a full segment on the layer of the rates, in bytes. */
+    void setSegmentLayerBytes(long bytes) {
+        segmentLayerBytes = Math.max(1, bytes);
+    }
+
+    RoundMinimum receiverSide() {
+        return receiverSide;
+    }
+
+    RoundMinimum senderSide() {
+        return senderSide;
+    }
+
+    // ---- delays ----
+
+    /** Lowest round trip of the flow's life in ns; 0 if unknown. */
+    long lowestRttNanos() {
+        long sum = known(receiverSide.lifeMinimum()) + known(senderSide.lifeMinimum());
+        return sum;
+    }
+
+    /** Round trip at present, queues included, in ns; 0 if unknown. */
+    long rttNanos() {
+        if (smoothedRttNanos > 0) {
+            return smoothedRttNanos;
+        }
+        return lowestRttNanos();
+    }
+
+    private static long known(long delayNanos) {
+        return delayNanos == RoundMinimum.NONE ? 0 : delayNanos;
+    }
+
+    /** A segment was acknowledged {@code delayNanos} after it passed the tap. Returns the whole round trip in ns. */
+    long onReceiverDelay(long now, long delayNanos, boolean showsQueue) {
+        if (showsQueue) {
+            receiverSide.add(now, delayNanos, Math.max(rttNanos(), delayNanos));
+        } else {
+            receiverSide.bound(delayNanos);
+        }
+        long sender = senderSide.recentMinimum();
+        long rtt = delayNanos + (sender == RoundMinimum.NONE ? known(senderSide.lifeMinimum()) : sender);
+        smooth(rtt);
+        return rtt;
+    }
+
+    /** Data answered an acknowledgment that had passed the tap {@code delayNanos} before. */
+    void onSenderDelay(long now, long delayNanos) {
+        senderSide.add(now, delayNanos, rttNanos());
+    }
+
+    /** RFC 6298 §2. */
+    private void smooth(long rtt) {
+        if (smoothedRttNanos == 0) {
+            smoothedRttNanos = rtt;
+            rttVariationNanos = rtt / 2;
+            return;
+        }
+        rttVariationNanos += (Math.abs(smoothedRttNanos - rtt) - rttVariationNanos) / 4;
+        smoothedRttNanos += (rtt - smoothedRttNanos) / 8;
+    }
+
+    /** Retransmission timeout in ns without its floor (RFC 6298 §2.3); 0 if unknown. */
+    long timeoutNanos() {
+        return smoothedRttNanos == 0 ? 0 : smoothedRttNanos + 4 * rttVariationNanos;
+    }
+
+    /** How far the lowest delay of the last round lies above that of the flow's life, on the side where it is larger. */
+    long queueNanos() {
+        return Math.max(receiverSide.queueNanos(), senderSide.queueNanos());
+    }
+
+    /** Whether the standing queue lies between sender and tap. */
+    boolean isQueueBeforeTap() {
+        return senderSide.queueNanos() > receiverSide.queueNanos();
+    }
+
+    /** Whether a queue stands on either side. */
+    boolean isQueueStanding() {
+        return standsBehindTap() || standsBeforeTap();
+    }
+
+    private boolean standsBehindTap() {
+        return receiverSide.queueNanos() > threshold(packetTimeNanos(bestRate));
+    }
+
+    /**
+     * A sender's own pauses also delay what answers an ACK; the least of a round's pauses is below the mean gap, so until the
+     * capacity is known the threshold counts gaps instead of packet times.
+     */
+    private boolean standsBeforeTap() {
+        double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate : passed.bitsPerSecond(lastDataNanos, window());
+        return rate > 0 && senderSide.queueNanos() > threshold(packetTimeNanos(rate));
+    }
+
+    private long threshold(long packetTimeNanos) {
+        long jitter = FLOOR_NANOS + lowestRttNanos() / 32;
+        return Math.max(Math.max(packetTimeNanos * 3 / 2, 4 * resolutionNanos), jitter);
+    }
+
+    private long packetTimeNanos(double fallbackRate) {
+        double rate = capacityBitsPerSecond();
+        rate = rate > 0 ? rate : fallbackRate;
+        return rate > 0 ? (long) (segmentLayerBytes * BITS_PER_BYTE * NANOS_PER_SECOND / rate) : 0;
+    }
+
+    /** Time a full segment takes on the narrowest link, in ns; 0 if its rate is unknown. */
+    long packetTimeNanos() {
+        return packetTimeNanos(0);
+    }
+
+    // ---- rates ----
+
+    /** Time over which the rate is compared with the capacity: max(RTT, 10 packet times, 30 ms or 4 RTT if less). */
+    private long window() {
+        long rtt = Math.max(rttNanos(), resolutionNanos);
+        return Math.max(Math.max(rtt, 10 * packetTimeNanos(bestRate)), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
+    }
+
+    /** In-order new data passes the tap. */
+    void onData(long now, Packet packet, long layerBytes, boolean clean) {
+        passed.add(now, layerBytes, window());
+        long gap = now - lastDataNanos;
+        boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
+        if (usable) {
+            boolean proven = standsBeforeTap() || wasStretched(now, packet);
+            sample(dataSpacing, proven, now, layerBytes, gap, 1);
+        } else {
+            dataSpacing.breakChain();
+        }
+        dataChain = clean;
+        lastDataNanos = now;
+        remember(now, packet);
+    }
+
+    /** More than an RTT or so of silence is the sender's pause, not a queue's spacing. */
+    private long longestGap() {
+        long rtt = rttNanos();
+        return rtt == 0 ? RATE_WINDOW_NANOS : Math.max(rtt / 2, 4 * packetTimeNanos(0));
+    }
+
+    private void remember(long now, Packet packet) {
+        if (!packet.hasTimestamps) {
+            return;
+        }
+        if (firstTimestampNanos == 0) {
+            firstTimestampNanos = now;
+            firstTimestamp = packet.timestampValue;
+        }
+        trainNanos[trainNext] = now;
+        trainTimestamp[trainNext] = packet.timestampValue;
+        trainNext = (trainNext + 1) % TRAIN;
+        trainSize = Math.min(trainSize + 1, TRAIN);
+    }
+
+    /** Whether the last segments took longer to pass the tap than their sender took to send them, by its own clock. */
+    private boolean wasStretched(long now, Packet packet) {
+        if (!packet.hasTimestamps || trainSize < TRAIN) {
+            return false;
+        }
+        long span = now - trainNanos[trainNext];
+        long ticks = packet.timestampValue - trainTimestamp[trainNext];
+        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1) * tickNanos(now, packet);
+    }
+
+    private double tickNanos(long now, Packet packet) {
+        long ticks = packet.timestampValue - firstTimestamp;
+        long elapsed = now - firstTimestampNanos;
+        return elapsed < LEARN_TICK_NANOS || ticks <= 0 ? DEFAULT_TICK_NANOS : (double) elapsed / ticks;
+    }
+
+    /**
+     * An ACK advances.
+     *
+     * @param layerBytes bytes it newly acknowledges, cumulatively or by SACK, on the layer of the rates
+     * @param segments segments that the cumulative acknowledgment advances by
+     * @param dataGapNanos gap between the ends of what this and the previous ACK acknowledge, when they passed the tap; -1 if unknown
+     * @param usable pure, without SACK, outside recovery
+     */
+    void onAck(long now, long layerBytes, long segments, long dataGapNanos, boolean usable) {
+        acked.add(now, layerBytes, window());
+        if (segments == 0) {
+            ackChain = false;
+            return;
+        }
+        long gap = now - lastAckNanos;
+        if (usable && ackChain && gap > 0 && gap < longestGap() && segments <= MAX_ACKED_SEGMENTS) {
+            boolean proven = standsBehindTap() || dataGapNanos >= 0 && gap >= PROOF_BY_STRETCH * dataGapNanos;
+            sample(ackSpacing, proven, now, layerBytes, gap, segments);
+        } else {
+            ackSpacing.breakChain();
+        }
+        ackChain = usable;
+        lastAckNanos = now;
+    }
+
+    private void sample(CapacityEstimator estimator, boolean proven, long now, long layerBytes, long gap, long segments) {
+        if (proven) {
+            estimator.add(now, layerBytes * BITS_PER_BYTE, gap);
+            if (estimator.isDue()) {
+                estimator.estimate();
+            }
+        } else {
+            estimator.breakChain();
+        }
+        long packetTime = packetTimeNanos(0);
+        if (packetTime > 0 && estimator == judged()) {
+            gapsNanos += gap;
+            interleavedNanos += gap > LONG_GAP * segments * packetTime ? gap : 0;
+        }
+    }
+
+    /** Nothing may be timed across what happened here. */
+    void breakChains() {
+        ackChain = false;
+        dataChain = false;
+        trainSize = 0;
+        ackSpacing.breakChain();
+        dataSpacing.breakChain();
+    }
+
+    /** The stream whose spacing shows the narrowest link: the one with more proof. */
+    private CapacityEstimator judged() {
+        return dataSpacing.provenSamples() > ackSpacing.provenSamples() ? dataSpacing : ackSpacing;
+    }
+
+    /** Whether the narrowest link is judged by the data that come from it, i.e. it lies before the tap. */
+    boolean isJudgedByData() {
+        return judged() == dataSpacing;
+    }
+
+    /** Rate of the narrowest link in bit/s, from proven samples; 0 if there is none. */
+    double capacityBitsPerSecond() {
+        double capacity = judged().capacityBitsPerSecond();
+        return bestRate > TOO_LOW * capacity ? 0 : capacity;
+    }
+
+    /** Gaps with a proven queue. */
+    long provenSamples() {
+        return judged().provenSamples();
+    }
+
+    /** Share of the samples that agree with the capacity, 0..1. */
+    double capacityAgreement() {
+        return judged().bellShare();
+    }
+
+    private DeliveryRate delivered() {
+        return isJudgedByData() ? passed : acked;
+    }
+
+    /** Bytes so far that got past the bottleneck, on the layer of the rates. */
+    long deliveredBytes() {
+        return delivered().totalBytes();
+    }
+
+    /** Rate at which the flow's data get past the bottleneck at present, in bit/s; 0 if unknown. */
+    double deliveredBitsPerSecond(long now) {
+        double rate = delivered().bitsPerSecond(now, window());
+        bestRate = Math.max(bestRate, rate);
+        return rate;
+    }
+
+    /** Highest rate ever delivered over a window, in bit/s. */
+    double bestBitsPerSecond() {
+        return bestRate;
+    }
+
+    /** Whether this flow fills the narrowest link alone at {@code now}: it delivers at least 0.9 of a proven capacity. */
+    boolean isFull(long now) {
+        double rate = deliveredBitsPerSecond(now);
+        double capacity = capacityBitsPerSecond();
+        return capacity > 0 && rate >= FULL * capacity;
+    }
+
+    /** Time in gaps into which a foreign packet fits, since the last call of {@link #resetGaps}; in ns. */
+    long interleavedNanos() {
+        return interleavedNanos;
+    }
+
+    /** Time in all gaps since the last call of {@link #resetGaps}; in ns. */
+    long gapsNanos() {
+        return gapsNanos;
+    }
+
+    void resetGaps() {
+        interleavedNanos = 0;
+        gapsNanos = 0;
+    }
+
+    /** Forgets what cannot reach across a hole or a long silence; keeps what belongs to the path. */
+    void restart() {
+        breakChains();
+        receiverSide.restart();
+        senderSide.restart();
+        acked.restart();
+        passed.restart();
+    }
+
+    void writeTo(DataOutput out) throws IOException {
+        receiverSide.writeTo(out);
+        senderSide.writeTo(out);
+        ackSpacing.writeTo(out);
+        dataSpacing.writeTo(out);
+        acked.writeTo(out);
+        passed.writeTo(out);
+        Varint.write(out, smoothedRttNanos);
+        Varint.write(out, rttVariationNanos);
+        out.writeDouble(bestRate);
+        Varint.write(out, lastAckNanos);
+        Varint.write(out, lastDataNanos);
+        out.writeBoolean(ackChain);
+        out.writeBoolean(dataChain);
+        Varint.write(out, trainSize);
+        Varint.write(out, trainNext);
+        for (int i = 0; i < TRAIN; i++) {
+            Varint.write(out, trainNanos[i] - lastDataNanos);
+            Varint.write(out, trainTimestamp[i] - trainTimestamp[0]);
+        }
+        Varint.write(out, trainTimestamp[0]);
+        Varint.write(out, firstTimestampNanos);
+        Varint.write(out, firstTimestamp);
+        Varint.write(out, resolutionNanos);
+        Varint.write(out, segmentLayerBytes);
+        Varint.write(out, interleavedNanos);
+        Varint.write(out, gapsNanos);
+    }
+
+    void readFrom(DataInput in) throws IOException {
+        receiverSide.readFrom(in);
+        senderSide.readFrom(in);
+        ackSpacing.readFrom(in);
+        dataSpacing.readFrom(in);
+        acked.readFrom(in);
+        passed.readFrom(in);
+        smoothedRttNanos = Varint.read(in);
+        rttVariationNanos = Varint.read(in);
+        bestRate = in.readDouble();
+        lastAckNanos = Varint.read(in);
+        lastDataNanos = Varint.read(in);
+        ackChain = in.readBoolean();
+        dataChain = in.readBoolean();
+        trainSize = Varint.readInt(in);
+        trainNext = Varint.readInt(in);
+        for (int i = 0; i < TRAIN; i++) {
+            trainNanos[i] = lastDataNanos + Varint.read(in);
+            trainTimestamp[i] = (int) Varint.read(in);
+        }
+        int first = (int) Varint.read(in);
+        for (int i = 0; i < TRAIN; i++) {
+            trainTimestamp[i] += first;
+        }
+        firstTimestampNanos = Varint.read(in);
+        firstTimestamp = (int) Varint.read(in);
+        resolutionNanos = Varint.read(in);
+        segmentLayerBytes = Varint.read(in);
+        interleavedNanos = Varint.read(in);
+        gapsNanos = Varint.read(in);
+    }
+}

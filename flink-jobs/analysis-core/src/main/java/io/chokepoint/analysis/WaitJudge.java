@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import io.chokepoint.analysis.rtt.RoundMinimum;
+import io.chokepoint.analysis.verdict.Cause;
+import io.chokepoint.analysis.verdict.Sum;
+import io.chokepoint.analysis.verdict.Tally;
+import io.chokepoint.analysis.window.AckHistory;
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * Splits the time of one direction into waits, from one packet of new data to the next, and blames each on one cause.
+ *
+ * <p>The first line that is true owns the whole wait; a wait that reaches past the end of an interval is cut there and
+ * judged by the state so far.
+ *
+ * <ol>
+ *   <li>unknown: a hole, or a direction that is needed is missing
+ *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity
+ *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
+ *   <li>application: everything was acknowledged before the closing packet left, or that was released by no ACK although
+ *       no queue stands, or the opener was a short segment that ended a burst; never while a loss is pending
+ *   <li>send buffer: one ACK releases a burst of segments from a sender that was far below its usual flight
+ *   <li>shared bottleneck: even the lowest delay of the last round shows a queue
+ *   <li>transport: the rest
+ * </ol>
+ */
+final class WaitJudge {
+    private static final int WINDOW_MARGIN_SEGMENTS = 2;
+    private static final int SCORE_MARGIN_SEGMENTS = 3; // [SIE08] receiver-window score
+    private static final int BURST_SEGMENTS = 6;
+    private static final double LOW_FLIGHT = 0.75;
+    private static final double SLOW_START_GROWTH = 1.5;
+    private static final double AFTER_RECOVERY_RTTS = 1.2;
+    private static final double BACK_TO_BACK = 1.08; // packet times
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    private static final long REACTION_NANOS = 150_000;
+    private static final long NANOS_PER_MICRO = 1_000;
+
+    private final PathModel path;
+    private final AckHistory acks;
+    private final Tally tally;
+    private long resolutionNanos = 1;
+
+    private long bookedUntilNanos;
+    private long openNanos;
+    private boolean open;
+    private boolean windowFull;
+    private boolean scoreWindowFull;
+    private boolean openerShort;
+    private boolean openerReleased;
+    private long openerViewNanos = AckHistory.NONE;
+    private long openFlight;
+    private long openWindow;
+    private boolean peerSentPayload;
+    private boolean lossInWait;
+    private boolean blindInWait;
+    private Cause beforeLoss = Cause.TRANSPORT;
+    private Cause lastCause = Cause.UNKNOWN;
+
+    // The last wait that an ACK ended, as long as its burst may still prove a send buffer limit.
+    private Cause burstCause = Cause.UNKNOWN;
+    private long burstWaitNanos;
+    private int burstSegments;
+
+    private long roundStartNanos;
+    private long roundFlight;
+    private long lastRoundFlight;
+    private long usualFlight;
+    private boolean slowStart = true;
+
+    WaitJudge(PathModel path, AckHistory acks, Tally tally) {
+        this.path = path;
+        this.acks = acks;
+        this.tally = tally;
+    }
+
+    void setResolution(long nanos) {
+        resolutionNanos = nanos;
+    }
+
+    /** The direction begins to exist. */
+    void start(long now) {
+        bookedUntilNanos = now;
+        openNanos = now;
+    }
+
+    /** When the booked time ends, in ns. */
+    long bookedUntilNanos() {
+        return bookedUntilNanos;
+    }
+
+    /** The receiver sent payload: what the sender does next may be the answer to it. */
+    void onPeerPayload() {
+        peerSentPayload = true;
+    }
+
+    /** A loss or its repair shows: the wait is never the application's. */
+    void onLoss() {
+        lossInWait = true;
+    }
+
+    /** Packets are missing: nothing can be said of the wait. */
+    void onBlindness() {
+        blindInWait = true;
+    }
+
+    /** What is known at the end of a wait. */
+    record Moment(long now, long sndMax, long una, int mss, boolean zeroWindow, boolean lossPending, long recoveredNanos) {}
+
+    /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
+    void close(Moment moment) {
+        boolean released = isReleased(moment.now());
+        Cause cause = judge(moment, true, released);
+        long nanos = book(moment, cause);
+        boolean sameAck = acks.viewTimeNanos() == openerViewNanos;
+        if (sameAck && open) {
+            burstSegments++;
+            blameSendBuffer(moment);
+        } else {
+            burstCause = cause;
+            burstWaitNanos = nanos;
+            burstSegments = 1;
+        }
+        openerReleased = released;
+    }
+
+    /**
+     * Linux wakes a writer when a third of its buffer is free, so under a send buffer limit most ACKs release nothing and some
+     * a whole burst, while the flight swings far below its maximum.
+     */
+    private void blameSendBuffer(Moment moment) {
+        boolean isCandidate = burstCause == Cause.SHARED_BOTTLENECK
+                || burstCause == Cause.QUEUE_UNDECIDED
+                || burstCause == Cause.TRANSPORT
+                || burstCause == Cause.SLOW_START;
+        long flightBefore = openFlight - (long) (burstSegments - 1) * moment.mss();
+        if (!isCandidate
+                || burstSegments < BURST_SEGMENTS
+                || flightBefore >= LOW_FLIGHT * usualFlight
+                || (long) burstSegments * moment.mss() < 2 * acks.viewAdvance()) {
+            return;
+        }
+        if (burstSegments == BURST_SEGMENTS) {
+            tally.book(burstCause, -burstWaitNanos);
+            tally.book(Cause.SEND_BUFFER, burstWaitNanos);
+            tally.add(Sum.SEND_BUFFER_BURSTS, 1);
+            tally.add(Sum.SEND_BUFFER_SEGMENTS, BURST_SEGMENTS - 1);
+        }
+        tally.add(Sum.SEND_BUFFER_SEGMENTS, 1);
+    }
+
+    /** A new wait begins after a packet of new data. */
+    void open(long now, long sndMax, int mss, boolean isShort) {
+        open = true;
+        openNanos = now;
+        openerShort = isShort;
+        openerViewNanos = acks.viewTimeNanos();
+        openFlight = sndMax - acks.viewAck();
+        openWindow = acks.hasView() ? acks.viewEdge() - acks.viewAck() : 0;
+        long room = acks.viewEdge() - sndMax;
+        windowFull = acks.hasView() && room < margin(WINDOW_MARGIN_SEGMENTS, mss);
+        scoreWindowFull = acks.hasView() && room < margin(SCORE_MARGIN_SEGMENTS, mss);
+        peerSentPayload = false;
+        lossInWait = false;
+        blindInWait = false;
+        followRounds(now);
+    }
+
+    /** In windows of few segments a fixed margin would always be reached (at least one segment). */
+    private long margin(int segments, int mss) {
+        return Math.max(mss, Math.min((long) segments * mss, openWindow / 10));
+    }
+
+    private void followRounds(long now) {
+        if (now - roundStartNanos >= path.rttNanos()) {
+            slowStart = roundFlight >= SLOW_START_GROWTH * lastRoundFlight;
+            usualFlight = Math.max(roundFlight, usualFlight * 15 / 16);
+            lastRoundFlight = roundFlight;
+            roundFlight = 0;
+            roundStartNanos = now;
+        }
+        roundFlight = Math.max(roundFlight, openFlight);
+    }
+
+    /** The interval ends at {@code moment.now()}: books the part of the open wait before it. */
+    void cut(Moment moment) {
+        book(moment, judge(moment, false, false));
+        burstWaitNanos = 0;
+        burstCause = Cause.UNKNOWN;
+    }
+
+    /** What the open wait is blamed on at present. */
+    Cause stateOf(Moment moment) {
+        return judge(moment, false, false);
+    }
+
+    /** Silent time that belongs to no row moves on without booking. */
+    void skipTo(long now) {
+        bookedUntilNanos = now;
+    }
+
+    private long book(Moment moment, Cause cause) {
+        long nanos = moment.now() - bookedUntilNanos;
+        if (nanos <= 0) {
+            return 0;
+        }
+        tally.book(cause, nanos);
+        long micros = nanos / NANOS_PER_MICRO;
+        tally.add(Sum.WEIGHT_MICROS, micros);
+        tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight * micros);
+        tally.add(Sum.WINDOW_BYTE_MICROS, openWindow * micros);
+        if (scoreWindowFull) {
+            tally.add(Sum.WINDOW_FULL_NS, nanos);
+        }
+        if (moment.zeroWindow()) {
+            tally.add(Sum.ZERO_WINDOW_NS, nanos);
+        }
+        bookQueue(micros);
+        bookedUntilNanos = moment.now();
+        if (!moment.lossPending() && !lossInWait) {
+            beforeLoss = cause;
+        }
+        lastCause = cause;
+        return nanos;
+    }
+
+    private void bookQueue(long micros) {
+        if (!path.isQueueStanding()) {
+            return;
+        }
+        tally.add(Sum.QUEUE_NANO_MICROS, path.queueNanos() * micros);
+        tally.add(Sum.QUEUE_MICROS, micros);
+        tally.add(path.isQueueBeforeTap() ? Sum.QUEUE_BEFORE_TAP_MICROS : Sum.QUEUE_AFTER_TAP_MICROS, micros);
+    }
+
+    private Cause judge(Moment moment, boolean closing, boolean released) {
+        if (blindInWait) {
+            return Cause.UNKNOWN;
+        }
+        if (path.isFull(moment.now())) {
+            return Cause.UNSHARED_BOTTLENECK;
+        }
+        if (windowFull || moment.zeroWindow()) {
+            return Cause.RECEIVER_WINDOW;
+        }
+        boolean lossy = lossInWait || moment.lossPending();
+        boolean standing = path.isQueueStanding();
+        if (!lossy) {
+            Cause application = judgeApplication(moment, closing, released, standing);
+            if (application != Cause.UNKNOWN) {
+                return application;
+            }
+        }
+        if (standing) {
+            return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
+        }
+        if (lossy && beforeLoss.isFullPath()) {
+            return beforeLoss;
+        }
+        return slowStart ? Cause.SLOW_START : Cause.TRANSPORT;
+    }
+
+    private Cause judgeApplication(Moment moment, boolean closing, boolean released, boolean standing) {
+        long now = moment.now();
+        boolean drained = closing ? acks.viewAck() >= moment.sndMax() : moment.una() >= moment.sndMax();
+        if (drained && peerSentPayload) {
+            return Cause.APPLICATION_WAITS;
+        }
+        if (drained && now - reachedSenderNanos() > pauseNanos()) {
+            return Cause.APPLICATION_IDLE;
+        }
+        if (openerShort && open && now - openNanos > path.lowestRttNanos() / 4) {
+            return Cause.APPLICATION_SMALL;
+        }
+        if (closing) {
+            boolean settled = now - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
+            return open && !released && !standing && settled && acks.hasView() ? Cause.APPLICATION_PACED : Cause.UNKNOWN;
+        }
+        return lastCause == Cause.APPLICATION_PACED ? lastCause : Cause.UNKNOWN;
+    }
+
+    /** When the newest acknowledgment the sender had seen reached it, in tap time. */
+    private long reachedSenderNanos() {
+        return acks.hasView() ? acks.viewTimeNanos() + senderDelayNanos() : openNanos;
+    }
+
+    private long senderDelayNanos() {
+        long recent = path.senderSide().recentMinimum();
+        long delay = recent == RoundMinimum.NONE ? path.senderSide().lifeMinimum() : recent;
+        return delay == RoundMinimum.NONE ? 0 : delay;
+    }
+
+    /** Shortest silence with nothing in flight that is the application's. */
+    private long pauseNanos() {
+        return Math.max(Math.max(4 * resolutionNanos, SHORTEST_PAUSE_NANOS), path.lowestRttNanos() / 4);
+    }
+
+    /** Whether the packet that passes at {@code now} left because an ACK had come, or right behind one that did. */
+    private boolean isReleased(long now) {
+        if (!acks.hasView()) {
+            return true;
+        }
+        boolean newAck = acks.viewTimeNanos() != openerViewNanos;
+        long reaction = Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 64);
+        if (newAck && now - reachedSenderNanos() <= reaction) {
+            return true;
+        }
+        long packetTime = path.packetTimeNanos();
+        boolean behindOpener = packetTime > 0
+                ? now - openNanos <= BACK_TO_BACK * packetTime
+                : now - openNanos <= reaction;
+        return openerReleased && behindOpener;
+    }
+
+    void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, bookedUntilNanos);
+        Varint.write(out, openNanos);
+        int bits = (open ? 1 : 0)
+                | (windowFull ? 2 : 0)
+                | (scoreWindowFull ? 4 : 0)
+                | (openerShort ? 8 : 0)
+                | (openerReleased ? 16 : 0)
+                | (peerSentPayload ? 32 : 0)
+                | (lossInWait ? 64 : 0)
+                | (blindInWait ? 128 : 0)
+                | (slowStart ? 256 : 0);
+        Varint.write(out, bits);
+        Varint.write(out, openerViewNanos);
+        Varint.write(out, openFlight);
+        Varint.write(out, openWindow);
+        out.writeByte(beforeLoss.ordinal());
+        out.writeByte(lastCause.ordinal());
+        out.writeByte(burstCause.ordinal());
+        Varint.write(out, burstWaitNanos);
+        Varint.write(out, burstSegments);
+        Varint.write(out, roundStartNanos);
+        Varint.write(out, roundFlight);
+        Varint.write(out, lastRoundFlight);
+        Varint.write(out, usualFlight);
+        Varint.write(out, resolutionNanos);
+    }
+
+    void readFrom(DataInput in) throws IOException {
+        bookedUntilNanos = Varint.read(in);
+        openNanos = Varint.read(in);
+        long bits = Varint.read(in);
+        open = (bits & 1) != 0;
+        windowFull = (bits & 2) != 0;
+        scoreWindowFull = (bits & 4) != 0;
+        openerShort = (bits & 8) != 0;
+        openerReleased = (bits & 16) != 0;
+        peerSentPayload = (bits & 32) != 0;
+        lossInWait = (bits & 64) != 0;
+        blindInWait = (bits & 128) != 0;
+        slowStart = (bits & 256) != 0;
+        openerViewNanos = Varint.read(in);
+        openFlight = Varint.read(in);
+        openWindow = Varint.read(in);
+        beforeLoss = Cause.values()[in.readByte()];
+        lastCause = Cause.values()[in.readByte()];
+        burstCause = Cause.values()[in.readByte()];
+        burstWaitNanos = Varint.read(in);
+        burstSegments = Varint.readInt(in);
+        roundStartNanos = Varint.read(in);
+        roundFlight = Varint.read(in);
+        lastRoundFlight = Varint.read(in);
+        usualFlight = Varint.read(in);
+        resolutionNanos = Varint.read(in);
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.capacity;
+
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.Arrays;
+
+/** Rate at which bytes arrived over a sliding time, from a ring of cumulative counts. */
+public final class DeliveryRate {
+    private static final int CAPACITY = 64;
+    private static final int MASK = CAPACITY - 1;
+    /** Points kept per window, so that the ring spans two windows. */
+    private static final int POINTS_PER_WINDOW = 24;
+
+    private static final double BITS_PER_BYTE_NANOS = 8e9;
+
+    private final long[] timeNanos = new long[CAPACITY];
+    private final long[] cumulativeBytes = new long[CAPACITY];
+    private int next;
+    private int size;
+    private long totalBytes;
+
+    /** Counts bytes that arrived at {@code now}; the rate will be asked over about {@code windowNanos}. */
+    public void add(long now, long bytes, long windowNanos) {
+        totalBytes += bytes;
+        int newest = next - 1 & MASK;
+        boolean dense = size > 1 && now - timeNanos[next - 2 & MASK] < windowNanos / POINTS_PER_WINDOW;
+        if (dense) {
+            timeNanos[newest] = now;
+            cumulativeBytes[newest] = totalBytes;
+            return;
+        }
+        timeNanos[next] = now;
+        cumulativeBytes[next] = totalBytes;
+        next = next + 1 & MASK;
+        size = Math.min(size + 1, CAPACITY);
+    }
+
+    /** All bytes counted so far. */
+    public long totalBytes() {
+        return totalBytes;
+    }
+
+    /** Bits per second between {@code now} and at least {@code windowNanos} before; 0 if that is not known. */
+    public double bitsPerSecond(long now, long windowNanos) {
+        for (int i = 1; i <= size; i++) {
+            int at = next - i & MASK;
+            long span = now - timeNanos[at];
+            if (span >= windowNanos) {
+                return (totalBytes - cumulativeBytes[at]) * BITS_PER_BYTE_NANOS / span;
+            }
+        }
+        return 0;
+    }
+
+    /** Forgets the past, as after a hole. */
+    public void restart() {
+        size = 0;
+        next = 0;
+        Arrays.fill(timeNanos, 0);
+    }
+
+    /** Writes the state. */
+    public void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, totalBytes);
+        Varint.write(out, size);
+        long time = 0;
+        long bytes = totalBytes;
+        for (int i = 1; i <= size; i++) {
+            int at = next - i & MASK;
+            Varint.write(out, timeNanos[at] - time);
+            Varint.write(out, bytes - cumulativeBytes[at]);
+            time = timeNanos[at];
+            bytes = cumulativeBytes[at];
+        }
+    }
+
+    /** Reads what {@link #writeTo} wrote. */
+    public void readFrom(DataInput in) throws IOException {
+        totalBytes = Varint.read(in);
+        size = Varint.readInt(in);
+        next = size & MASK;
+        long time = 0;
+        long bytes = totalBytes;
+        for (int i = 1; i <= size; i++) {
+            int at = next - i & MASK;
+            time += Varint.read(in);
+            bytes -= Varint.read(in);
+            timeNanos[at] = time;
+            cumulativeBytes[at] = bytes;
+        }
+    }
+}

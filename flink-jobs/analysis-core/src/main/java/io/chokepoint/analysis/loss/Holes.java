@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.loss;
+
+import static io.chokepoint.analysis.wire.SequenceSpace.isBefore;
+
+import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/** Sequence numbers that the tap has not seen although higher ones passed: lost or late before the tap. */
+public final class Holes {
+    /** What filled a hole. */
+    public enum Filling {
+        /** The bytes were in no hole: the tap has seen them before. */
+        NONE,
+        /** Late but sent before the segment that opened the hole. */
+        REORDERED,
+        /** Sent again after a loss before the tap. */
+        RESENT
+    }
+
+    private static final int CAPACITY = 32;
+
+    private final long[] low = new long[CAPACITY];
+    private final long[] high = new long[CAPACITY];
+    private final long[] openedNanos = new long[CAPACITY];
+    private final int[] openerTimestamp = new int[CAPACITY];
+    private final int[] openerIpId = new int[CAPACITY];
+    private int size;
+
+    /** The packet {@code opener} passed at {@code now} while {@code from} was expected next and it starts at {@code to}. */
+    public void open(long now, long from, long to, Packet opener) {
+        if (size == CAPACITY) {
+            remove(0);
+        }
+        low[size] = from;
+        high[size] = to;
+        openedNanos[size] = now;
+        openerTimestamp[size] = opener.timestampValue;
+        openerIpId[size] = opener.ipId;
+        size++;
+    }
+
+    /** Whether any byte is missing. */
+    public boolean any() {
+        return size > 0;
+    }
+
+    /** Whether a byte has been missing for longer than {@code ageNanos} at {@code now}. */
+    public boolean anyOlderThan(long now, long ageNanos) {
+        return size > 0 && now - openedNanos[0] > ageNanos;
+    }
+
+    /**
+     * A segment below the expected number passes: decides what it is, and closes what it fills.
+     *
+     * <p>In this order: an older TSval than the hole's opener was sent before it, a newer one after it; of equal ones the
+     * IP-ID tells, where the sender counts it up; else the age, since a copy of something lost before the tap cannot come
+     * earlier than one round trip after.
+     */
+    public Filling fill(long now, long from, long to, Packet packet, long shortestRoundTripNanos) {
+        for (int i = 0; i < size; i++) {
+            if (from < high[i] && low[i] < to) {
+                Filling filling = decide(now, i, packet, shortestRoundTripNanos);
+                cut(i, from, to);
+                return filling;
+            }
+        }
+        return Filling.NONE;
+    }
+
+    private Filling decide(long now, int i, Packet packet, long shortestRoundTripNanos) {
+        if (packet.hasTimestamps && packet.timestampValue != openerTimestamp[i]) {
+            return isBefore(packet.timestampValue, openerTimestamp[i]) ? Filling.REORDERED : Filling.RESENT;
+        }
+        if (packet.ipId != 0 && openerIpId[i] != 0 && packet.ipId != openerIpId[i]) {
+            return (short) (packet.ipId - openerIpId[i]) < 0 ? Filling.REORDERED : Filling.RESENT;
+        }
+        return now - openedNanos[i] < shortestRoundTripNanos / 2 ? Filling.REORDERED : Filling.RESENT;
+    }
+
+    private void cut(int i, long from, long to) {
+        if (from <= low[i] && to >= high[i]) {
+            remove(i);
+        } else if (from <= low[i]) {
+            low[i] = to;
+        } else if (to >= high[i]) {
+            high[i] = from;
+        } else if (size < CAPACITY) {
+            copy(i, size);
+            low[size] = to;
+            high[i] = from;
+            size++;
+        } else {
+            high[i] = from;
+        }
+    }
+
+    /** The receiver has acknowledged up to {@code ack}: returns the bytes it got although the tap never saw them. */
+    public long acknowledge(long ack) {
+        long missed = 0;
+        for (int i = size - 1; i >= 0; i--) {
+            if (high[i] <= ack) {
+                missed += high[i] - low[i];
+                remove(i);
+            } else if (low[i] < ack) {
+                missed += ack - low[i];
+                low[i] = ack;
+            }
+        }
+        return missed;
+    }
+
+    /** Forgets all holes. */
+    public void clear() {
+        size = 0;
+    }
+
+    private void remove(int i) {
+        size--;
+        for (int k = i; k < size; k++) {
+            copy(k + 1, k);
+        }
+    }
+
+    private void copy(int from, int to) {
+        low[to] = low[from];
+        high[to] = high[from];
+        openedNanos[to] = openedNanos[from];
+        openerTimestamp[to] = openerTimestamp[from];
+        openerIpId[to] = openerIpId[from];
+    }
+
+    /** Writes the state. */
+    public void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, size);
+        for (int i = 0; i < size; i++) {
+            Varint.write(out, low[i]);
+            Varint.write(out, high[i] - low[i]);
+            Varint.write(out, openedNanos[i]);
+            Varint.write(out, openerTimestamp[i]);
+            Varint.write(out, openerIpId[i]);
+        }
+    }
+
+    /** Reads what {@link #writeTo} wrote. */
+    public void readFrom(DataInput in) throws IOException {
+        size = Varint.readInt(in);
+        for (int i = 0; i < size; i++) {
+            low[i] = Varint.read(in);
+            high[i] = low[i] + Varint.read(in);
+            openedNanos[i] = Varint.read(in);
+            openerTimestamp[i] = (int) Varint.read(in);
+            openerIpId[i] = (int) Varint.read(in);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.loss;
+
+import io.chokepoint.analysis.wire.Varint;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+
+/**
+ * When the newest data segments passed the tap. In large flights only some groups of neighbouring segments are kept, so that
+ * the gap between neighbours is always exact and the oldest unacknowledged ones are still there when their ACK comes.
+ */
+public final class SentHistory {
+    /** No time. */
+    public static final long NONE = Long.MIN_VALUE;
+
+    private static final int CAPACITY = 256;
+    private static final int MASK = CAPACITY - 1;
+    private static final int GROUP = 8;
+
+    private final long[] end = new long[CAPACITY];
+    private final long[] timeNanos = new long[CAPACITY];
+    private final boolean[] clean = new boolean[CAPACITY];
+    private int next;
+    private int size;
+    private long segments;
+
+    /**
+     * A segment of new data passes.
+     *
+     * @param endSequence sequence number after its last byte; higher than all before
+     * @param isClean no loss was pending, so its acknowledgment can be timed
+     * @param flightSegments segments in flight, to choose how many groups are kept
+     */
+    public void add(long now, long endSequence, boolean isClean, long flightSegments) {
+        int stride = Integer.highestOneBit((int) Math.max(1, Math.min(1 << 20, flightSegments * 4 / CAPACITY)));
+        if ((segments++ / GROUP & stride - 1) != 0) {
+            return;
+        }
+        end[next] = endSequence;
+        timeNanos[next] = now;
+        clean[next] = isClean;
+        next = next + 1 & MASK;
+        size = Math.min(size + 1, CAPACITY);
+    }
+
+    /** When the segment ending exactly at {@code endSequence} passed; {@link #NONE} if it was not kept. */
+    public long timeOf(long endSequence) {
+        int at = indexOf(endSequence);
+        return at >= 0 && end[at] == endSequence ? timeNanos[at] : NONE;
+    }
+
+    /** Whether the segment ending exactly there was sent once and with no loss pending. */
+    public boolean isClean(long endSequence) {
+        int at = indexOf(endSequence);
+        return at >= 0 && end[at] == endSequence && clean[at];
+    }
+
+    /** When the kept segment with the lowest end at or above {@code sequence} passed; {@link #NONE} if there is none. */
+    public long timeAtOrAfter(long sequence) {
+        int at = indexOf(sequence);
+        return at >= 0 ? timeNanos[at] : NONE;
+    }
+
+    /** A segment below {@code endSequence} was sent again: its acknowledgment says nothing about time (Karn). */
+    public void markResent(long sequence, long endSequence) {
+        for (int i = 1; i <= size; i++) {
+            int at = next - i & MASK;
+            if (end[at] <= sequence) {
+                return;
+            }
+            if (end[at] <= endSequence) {
+                clean[at] = false;
+            }
+        }
+    }
+
+    /** Index of the lowest end at or above {@code sequence}, or -1. */
+    private int indexOf(long sequence) {
+        int low = 0;
+        int high = size;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (end[next - size + middle & MASK] < sequence) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low == size ? -1 : next - size + low & MASK;
+    }
+
+    /** Writes the state. */
+    public void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, segments);
+        Varint.write(out, size);
+        long sequence = 0;
+        long time = 0;
+        for (int i = 0; i < size; i++) {
+            int at = next - size + i & MASK;
+            Varint.write(out, end[at] - sequence << 1 | (clean[at] ? 1 : 0));
+            Varint.write(out, timeNanos[at] - time);
+            sequence = end[at];
+            time = timeNanos[at];
+        }
+    }
+
+    /** Reads what {@link #writeTo} wrote. */
+    public void readFrom(DataInput in) throws IOException {
+        segments = Varint.read(in);
+        size = Varint.readInt(in);
+        next = size & MASK;
+        long sequence = 0;
+        long time = 0;
+        for (int i = 0; i < size; i++) {
+            long code = Varint.read(in);
+            sequence += code >> 1;
+            time += Varint.read(in);
+            end[i] = sequence;
+            timeNanos[i] = time;
+            clean[i] = (code & 1) != 0;
+        }
+    }
+}

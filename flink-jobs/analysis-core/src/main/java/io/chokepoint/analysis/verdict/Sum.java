@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.verdict;
+
+/**
+ * What is summed (or kept as a maximum) over an interval and over the flow's life. The order is part of the serialised state:
+ * constants are only appended.
+ */
+public enum Sum {
+    UNKNOWN_NS,
+    APPLICATION_NS,
+    SEND_BUFFER_NS,
+    RECEIVER_WINDOW_NS,
+    UNSHARED_NS,
+    SHARED_NS,
+    TRANSPORT_NS,
+    QUEUE_UNDECIDED_NS,
+    /** Bytes on the layer delivered during {@link #QUEUE_UNDECIDED_NS}. */
+    QUEUE_UNDECIDED_BYTES,
+    APPLICATION_IDLE_NS,
+    APPLICATION_WAITS_NS,
+    APPLICATION_SMALL_NS,
+    APPLICATION_PACED_NS,
+    SLOW_START_NS,
+    ZERO_WINDOW_NS,
+    /** Time in which less than {@code k} segments of window were left: the published receiver-window score. */
+    WINDOW_FULL_NS,
+
+    /** Data packets, retransmissions included, duplicates of the network not. */
+    DATA_PACKETS,
+    DATA_BYTES,
+    /** Bytes of data packets on the layer of the rates. */
+    LAYER_BYTES,
+    /** Bytes on the layer that got past the bottleneck, seen from where the tap is. */
+    DELIVERED_BYTES,
+    GOODPUT_BYTES,
+    RETRANSMITTED_FAST_BYTES,
+    RETRANSMITTED_TIMEOUT_BYTES,
+    RETRANSMITTED_TAIL_PROBE_BYTES,
+    RETRANSMITTED_SPURIOUS_BYTES,
+    RETRANSMITTED_OTHER_BYTES,
+    REORDERED_PACKETS,
+    DUPLICATE_PACKETS,
+    CAPTURE_LOSS_BYTES,
+    LOSS_EVENTS,
+    RANDOM_LOSS_EVENTS,
+    ECN_CE_PACKETS,
+    SUPER_SEGMENTS,
+
+    /** Σ of bytes × µs, and of the µs: time-weighted means. */
+    WINDOW_BYTE_MICROS,
+    OUTSTANDING_BYTE_MICROS,
+    WEIGHT_MICROS,
+    WINDOW_MAX_BYTES,
+    /** Lowest window plus one; 0 if none was seen. */
+    WINDOW_MIN_BYTES_PLUS_ONE,
+    OUTSTANDING_MAX_BYTES,
+
+    RTT_SAMPLES,
+    RTT_SUM_NS,
+    /** Σ of standing queue × time, in ns × µs, over the time in which one stood. */
+    QUEUE_NANO_MICROS,
+    QUEUE_MICROS,
+    QUEUE_BEFORE_TAP_MICROS,
+    QUEUE_AFTER_TAP_MICROS,
+    /** Queue at losses, in ns, and number of losses it was known at. */
+    QUEUE_AT_LOSS_NS,
+    QUEUE_AT_LOSS_EVENTS,
+    /** Time in gaps longer than 1.4 packet times, and in all gaps, on the stream that shows the bottleneck. */
+    INTERLEAVED_NS,
+    GAPS_NS,
+    PROVEN_GAPS,
+    MAX_DELIVERED_BITS_PER_SECOND,
+    SEND_BUFFER_BURSTS,
+    SEND_BUFFER_SEGMENTS,
+    SHRUNK_WINDOWS,
+
+    BULK_NS,
+    BULK_BYTES,
+    BULK_PACKETS;
+
+    /** Whether two of them merge by the larger, not by addition. */
+    boolean isMaximum() {
+        return switch (this) {
+            case WINDOW_MAX_BYTES, OUTSTANDING_MAX_BYTES, MAX_DELIVERED_BITS_PER_SECOND -> true;
+            default -> false;
+        };
+    }
+}
