@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture_file.h"
+
+#include "capture_format.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define HASH_BLOCK_BYTES (1u << 20)
+
+struct ckp_capture {
+    const char *name; /* for people */
+    pcap_t *pcap;
+    struct bpf_program filter;
+    bool has_filter;
+    bool is_regular;
+    enum ckp_link link;
+    int64_t resolution_ns;
+    bool has_pending; /* a frame read ahead, its bytes still in libpcap's buffer */
+    enum ckp_capture_status pending_status;
+    struct ckp_frame pending;
+    char error[PCAP_ERRBUF_SIZE + 256];
+};
+
+static bool link_of(int datalink, enum ckp_link *link)
+{
+    switch (datalink) {
+    case DLT_EN10MB:
+        *link = CKP_LINK_ETHERNET;
+        return true;
+    case DLT_RAW:
+    case DLT_IPV4:
+    case DLT_IPV6:
+        *link = CKP_LINK_RAW_IP;
+        return true;
+    case DLT_LINUX_SLL:
+        *link = CKP_LINK_LINUX_SLL;
+        return true;
+    case DLT_LINUX_SLL2:
+        *link = CKP_LINK_LINUX_SLL2;
+        return true;
+    case DLT_NULL:
+    case DLT_LOOP:
+        *link = CKP_LINK_NULL;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool check_format(struct ckp_capture *capture, FILE *stream, char *why, size_t why_size)
+{
+    static const char *const refusal[] = {
+        [CKP_FORMAT_EMPTY] = "is empty, expected a capture (pcap or pcapng)",
+        [CKP_FORMAT_GZIP] = "is compressed with gzip: pipe it through zcat",
+        [CKP_FORMAT_ZSTD] = "is compressed with zstd: pipe it through zstdcat",
+        [CKP_FORMAT_UNKNOWN] = "is not a capture (pcap or pcapng)",
+    };
+    enum ckp_capture_format format = ckp_capture_format_peek(stream, &capture->resolution_ns);
+
+    if (format == CKP_FORMAT_CAPTURE)
+        return true;
+    snprintf(why, why_size, "%s %s", capture->name, refusal[format]);
+    return false;
+}
+
+static FILE *open_stream(struct ckp_capture *capture, const char *path, char *why, size_t why_size)
+{
+    struct stat status;
+    FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+
+    if (stream && fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+    } else if (stream) {
+        capture->is_regular = S_ISREG(status.st_mode);
+        if (check_format(capture, stream, why, why_size))
+            return stream;
+        fclose(stream);
+        return NULL;
+    }
+    snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
+    if (stream)
+        fclose(stream);
+    return NULL;
+}
+
+static bool open_pcap(struct ckp_capture *capture, FILE *stream, char *why, size_t why_size)
+{
+    char error[PCAP_ERRBUF_SIZE];
+
+    capture->pcap =
+        pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, error);
+    if (!capture->pcap) {
+        snprintf(why, why_size, "%s cannot be read: %s", capture->name, error);
+        fclose(stream);
+        return false;
+    }
+    if (link_of(pcap_datalink(capture->pcap), &capture->link))
+        return true;
+    const char *name = pcap_datalink_val_to_name(pcap_datalink(capture->pcap));
+    snprintf(why, why_size,
+             "%s has link type %s (%d), expected Ethernet, raw IP, Linux cooked or loopback",
+             capture->name, name ? name : "unknown", pcap_datalink(capture->pcap));
+    return false;
+}
+
+static bool compile_filter(struct ckp_capture *capture, const char *filter, char *why,
+                           size_t why_size)
+{
+    if (!filter)
+        return true;
+    if (pcap_compile(capture->pcap, &capture->filter, filter, 1, PCAP_NETMASK_UNKNOWN) != 0) {
+        snprintf(why, why_size, "%s cannot be filtered: %s", capture->name,
+                 pcap_geterr(capture->pcap));
+        return false;
+    }
+    capture->has_filter = true;
+    return true;
+}
+
+struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char *why,
+                                     size_t why_size)
+{
+    struct ckp_capture *capture = calloc(1, sizeof *capture);
+
+    if (!capture) {
+        snprintf(why, why_size, "%s cannot be read: no memory", path);
+        return NULL;
+    }
+    capture->name = strcmp(path, "-") == 0 ? "standard input" : path;
+    FILE *stream = open_stream(capture, path, why, why_size);
+    if (stream && open_pcap(capture, stream, why, why_size) &&
+        compile_filter(capture, filter, why, why_size))
+        return capture;
+    ckp_capture_close(capture);
+    return NULL;
+}
+
+void ckp_capture_close(struct ckp_capture *capture)
+{
+    if (!capture)
+        return;
+    if (capture->has_filter)
+        pcap_freecode(&capture->filter);
+    if (capture->pcap)
+        pcap_close(capture->pcap);
+    free(capture);
+}
+
+const char *ckp_capture_name(const struct ckp_capture *capture)
+{
+    return capture->name;
+}
+
+enum ckp_link ckp_capture_link(const struct ckp_capture *capture)
+{
+    return capture->link;
+}
+
+int64_t ckp_capture_resolution_ns(const struct ckp_capture *capture)
+{
+    return capture->resolution_ns;
+}
+
+const char *ckp_capture_error(const struct ckp_capture *capture)
+{
+    return capture->error;
+}
+
+/* libpcap has one status for a short file and for nonsense in it; the stream tells them apart. */
+static enum ckp_capture_status fail(struct ckp_capture *capture)
+{
+    if (feof(pcap_file(capture->pcap)))
+        return CKP_CAPTURE_CUT_OFF;
+    snprintf(capture->error, sizeof capture->error, "%s cannot be read to its end: %s",
+             capture->name, pcap_geterr(capture->pcap));
+    return CKP_CAPTURE_FAILED;
+}
+
+static enum ckp_capture_status read_frame(struct ckp_capture *capture, struct ckp_frame *frame)
+{
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+    int status = pcap_next_ex(capture->pcap, &header, &bytes);
+
+    if (status == PCAP_ERROR_BREAK)
+        return CKP_CAPTURE_END;
+    if (status != 1)
+        return fail(capture);
+    *frame = (struct ckp_frame){
+        .bytes = bytes,
+        .captured_bytes = header->caplen,
+        .original_bytes = header->len,
+        .time_ns = ckp_time_ns(header->ts.tv_sec, header->ts.tv_usec), /* really ns: see open */
+    };
+    if (capture->has_filter && !pcap_offline_filter(&capture->filter, header, bytes))
+        return CKP_CAPTURE_FILTERED;
+    return CKP_CAPTURE_FRAME;
+}
+
+enum ckp_capture_status ckp_capture_next(struct ckp_capture *capture, struct ckp_frame *frame)
+{
+    if (!capture->has_pending)
+        return read_frame(capture, frame);
+    capture->has_pending = false;
+    *frame = capture->pending;
+    return capture->pending_status;
+}
+
+static bool peek(struct ckp_capture *capture)
+{
+    if (!capture->has_pending) {
+        capture->pending_status = read_frame(capture, &capture->pending);
+        capture->has_pending = true;
+    }
+    return capture->pending_status == CKP_CAPTURE_FRAME ||
+           capture->pending_status == CKP_CAPTURE_FILTERED;
+}
+
+int64_t ckp_capture_first_time_ns(struct ckp_capture *capture)
+{
+    return peek(capture) ? capture->pending.time_ns : INT64_MAX;
+}
+
+/* Reads beside the stream, whose position stays. */
+static bool hash_file(int descriptor, uint64_t *hash)
+{
+    XXH3_state_t *state = XXH3_createState();
+    uint8_t *block = malloc(HASH_BLOCK_BYTES);
+    ssize_t bytes = -1;
+    off_t at = 0;
+
+    if (state && block) {
+        XXH3_64bits_reset(state);
+        while ((bytes = pread(descriptor, block, HASH_BLOCK_BYTES, at)) > 0) {
+            XXH3_64bits_update(state, block, (size_t)bytes);
+            at += bytes;
+        }
+        *hash = XXH3_64bits_digest(state);
+    }
+    free(block);
+    XXH3_freeState(state);
+    return bytes == 0;
+}
+
+bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash)
+{
+    if (capture->is_regular)
+        return hash_file(fileno(pcap_file(capture->pcap)), hash);
+    *hash = 0;
+    if (peek(capture))
+        *hash = XXH3_64bits_withSeed(capture->pending.bytes, capture->pending.captured_bytes,
+                                     (uint64_t)capture->pending.time_ns);
+    return true;
+}
+
+bool ckp_filter_check(const char *filter, char *why, size_t why_size)
+{
+    struct bpf_program program;
+    pcap_t *pcap = pcap_open_dead(DLT_EN10MB, 65535);
+    bool is_valid =
+        pcap && pcap_compile(pcap, &program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0;
+
+    if (is_valid)
+        pcap_freecode(&program);
+    else
+        snprintf(why, why_size, "option --filter: '%.200s' is not a libpcap filter: %s", filter,
+                 pcap ? pcap_geterr(pcap) : "no memory");
+    if (pcap)
+        pcap_close(pcap);
+    return is_valid;
+}

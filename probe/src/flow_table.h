@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PURE. All living flows: found by key, visited when something of theirs is due. */
+#ifndef CKP_FLOW_TABLE_H
+#define CKP_FLOW_TABLE_H
+
+#include "flow_key.h"
+#include "run.h"
+#include "run_pool.h"
+
+#define CKP_FLOW_NONE UINT32_MAX
+
+/** What the probe knows of one flow. Times without a prefix are stamps of its own packets. */
+struct ckp_flow {
+    struct ckp_flow_key key;
+    uint64_t hash;
+
+    int64_t last_ns;       /* its last packet */
+    int64_t run_end_ns;    /* end of the second that its open run lies in */
+    int64_t clock_last_ns; /* capture clock at its last packet */
+    struct ckp_open_run run;
+
+    int64_t start_ns;
+    uint64_t packets_before; /* in earlier runs */
+    uint32_t initial_sequence_number[2];
+    uint16_t vlan_id;
+    bool has_initial_sequence_number[2];
+    bool has_fin[2];
+    bool is_living; /* false once the handle is in the free list */
+    bool is_bare_syn; /* nothing but SYNs so far */
+    uint8_t quiet_marks; /* since the last packet */
+    enum ckp_end_reason closing; /* why it will end after the linger; NONE while it lives */
+
+    uint32_t older_run; /* list of flows with an open run, in order of opening */
+    uint32_t newer_run;
+    uint32_t previous_due; /* list of the wheel's slot */
+    uint32_t next_due;
+    uint64_t due_tick;
+};
+
+/* 4096 ticks of 67 ms: 275 s, beyond which a visit finds nothing due and comes again. */
+#define CKP_WHEEL_SLOTS      4096u
+#define CKP_WHEEL_TICK_SHIFT 26
+
+struct ckp_flow_bucket {
+    uint32_t tag; /* upper half of the hash */
+    uint32_t flow; /* CKP_FLOW_NONE if empty */
+};
+
+struct ckp_flow_table {
+    struct ckp_flow_bucket *buckets; /* open addressing, linear probing, at most half full */
+    size_t bucket_mask;
+    struct ckp_flow **blocks; /* flows do not move: handles stay valid until removal */
+    uint32_t block_count;
+    uint32_t used; /* flows ever touched: the first `used` handles */
+    uint32_t free; /* list through next_due */
+    uint32_t living;
+    uint32_t wheel[CKP_WHEEL_SLOTS];
+    uint64_t wheel_tick; /* being visited; nothing is scheduled for it or before */
+};
+
+/** @return false if there is no memory */
+bool ckp_flow_table_init(struct ckp_flow_table *table);
+void ckp_flow_table_free(struct ckp_flow_table *table);
+
+static inline uint32_t ckp_flow_bucket_tag(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
+#define CKP_FLOW_BLOCK 1024u
+
+static inline struct ckp_flow *ckp_flow_at(const struct ckp_flow_table *table, uint32_t flow)
+{
+    return &table->blocks[flow / CKP_FLOW_BLOCK][flow % CKP_FLOW_BLOCK];
+}
+
+/** @return the flow, or CKP_FLOW_NONE */
+uint32_t ckp_flow_table_find(const struct ckp_flow_table *table, const struct ckp_flow_key *key,
+                             uint64_t hash);
+
+/** Adds a flow that is not there, all zero but key, hash and lists. The table grows as needed.
+ * @return CKP_FLOW_NONE if there is no memory */
+uint32_t ckp_flow_table_add(struct ckp_flow_table *table, const struct ckp_flow_key *key,
+                            uint64_t hash);
+
+/** Forgets the flow, also in the wheel. */
+void ckp_flow_table_remove(struct ckp_flow_table *table, uint32_t flow);
+
+/** Sees to it that the flow is visited soon after capture clock `due_ns`, or before. */
+void ckp_flow_table_schedule(struct ckp_flow_table *table, uint32_t flow, int64_t due_ns);
+
+/**
+ * Takes the next flow out of the wheel whose visit is due.
+ *
+ * @return CKP_FLOW_NONE if none is. Whoever gets a flow schedules it anew or removes it.
+ */
+uint32_t ckp_flow_table_next_due(struct ckp_flow_table *table, int64_t now_ns);
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two times meet here. What is written follows the flow's own stamps: settle() does, in order, all
+ * that is due up to one of them. When it is written follows the capture clock: a flow is silent for
+ * as long as the clock has run since its last packet, whatever date its stamps show.
+ */
+#include "flow_tracker.h"
+
+#include <stdlib.h>
+
+/* A flow whose both sides are done, or that was reset, stays for its last retransmissions. */
+#define LINGER_NS (2 * CKP_NANOS_PER_SECOND)
+
+/* Stamps of one flow may be out of order by this much without consequence: two receive queues. */
+#define REORDER_NS CKP_NANOS_PER_SECOND
+
+/* The clock waits this long for stragglers before it closes anything. */
+#define GRACE_NS (50 * CKP_NANOS_PER_MILLI)
+
+bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_flow_limits *limits,
+                           struct ckp_batcher *batcher, struct ckp_counters *counters)
+{
+    tracker->batcher = batcher;
+    tracker->counters = counters;
+    tracker->idle_ns = limits->idle_ns;
+    tracker->flows_max = limits->flows_max;
+    tracker->clock = (struct ckp_capture_clock){0};
+    tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
+    tracker->eviction_hand = 0;
+    if (!ckp_flow_table_init(&tracker->table))
+        return false;
+    if (ckp_run_pool_init(&tracker->pool, limits->run_memory_bytes))
+        return true;
+    ckp_flow_table_free(&tracker->table);
+    return false;
+}
+
+void ckp_flow_tracker_free(struct ckp_flow_tracker *tracker)
+{
+    ckp_flow_table_free(&tracker->table);
+    ckp_run_pool_free(&tracker->pool);
+}
+
+static void link_run(struct ckp_flow_tracker *tracker, uint32_t handle, struct ckp_flow *flow)
+{
+    flow->older_run = tracker->newest_run;
+    flow->newer_run = CKP_FLOW_NONE;
+    if (tracker->newest_run == CKP_FLOW_NONE)
+        tracker->oldest_run = handle;
+    else
+        ckp_flow_at(&tracker->table, tracker->newest_run)->newer_run = handle;
+    tracker->newest_run = handle;
+}
+
+static void unlink_run(struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
+{
+    if (flow->older_run == CKP_FLOW_NONE)
+        tracker->oldest_run = flow->newer_run;
+    else
+        ckp_flow_at(&tracker->table, flow->older_run)->newer_run = flow->newer_run;
+    if (flow->newer_run == CKP_FLOW_NONE)
+        tracker->newest_run = flow->older_run;
+    else
+        ckp_flow_at(&tracker->table, flow->newer_run)->older_run = flow->older_run;
+}
+
+/* Writes the open run; if there is none, a mark without packets. */
+static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
+                      int64_t observed_until_ns, enum ckp_end_reason end_reason)
+{
+    struct ckp_run run = {
+        .key = &flow->key,
+        .vlan_id = flow->vlan_id,
+        .flow_start_ns = flow->start_ns,
+        .packets_before = flow->packets_before,
+        .observed_until_ns = observed_until_ns,
+        .end_reason = end_reason,
+    };
+
+    if (flow->run.packets) {
+        unlink_run(tracker, flow);
+        run.packets = ckp_open_run_take(&tracker->pool, &flow->run, &tracker->copy);
+        run.packets.is_ipv6 = flow->key.is_ipv6;
+        flow->packets_before += run.packets.count;
+    }
+    ckp_batcher_add(tracker->batcher,
+                    ckp_flow_partition(flow->hash, tracker->batcher->config.partition_count), &run,
+                    tracker->clock.now_ns);
+}
+
+static void close_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
+{
+    if (flow->run.packets)
+        write_run(tracker, flow, flow->last_ns, CKP_END_NONE);
+}
+
+static const enum ckp_counter end_counter[] = {
+    [CKP_END_FIN] = CKP_COUNT_FLOWS_ENDED_FIN,
+    [CKP_END_RST] = CKP_COUNT_FLOWS_ENDED_RST,
+    [CKP_END_IDLE] = CKP_COUNT_FLOWS_ENDED_IDLE,
+    [CKP_END_EVICTED] = CKP_COUNT_FLOWS_ENDED_EVICTED,
+    [CKP_END_REPLACED] = CKP_COUNT_FLOWS_ENDED_REPLACED,
+    [CKP_END_CAPTURE_END] = CKP_COUNT_FLOWS_ENDED_CAPTURE_END,
+};
+
+static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t observed_until_ns,
+                     enum ckp_end_reason reason)
+{
+    write_run(tracker, ckp_flow_at(&tracker->table, handle), observed_until_ns, reason);
+    ckp_count(tracker->counters, end_counter[reason], 1);
+    ckp_flow_table_remove(&tracker->table, handle);
+}
+
+/* Silence before the next quiet mark: 1, 2, 4, 8 ... s. */
+static int64_t quiet_ns(const struct ckp_flow *flow)
+{
+    return CKP_NANOS_PER_SECOND << flow->quiet_marks;
+}
+
+/* The flow's own time at which it needs a visit if no packet comes: see settle(). */
+static int64_t next_due_ns(const struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
+{
+    int64_t silence_ns = tracker->idle_ns;
+
+    if (flow->closing)
+        silence_ns = LINGER_NS;
+    else if (quiet_ns(flow) < tracker->idle_ns)
+        silence_ns = quiet_ns(flow);
+
+    int64_t due_ns = flow->last_ns + silence_ns;
+    return flow->run.packets && flow->run_end_ns < due_ns ? flow->run_end_ns : due_ns;
+}
+
+static void schedule(struct ckp_flow_tracker *tracker, uint32_t handle)
+{
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    int64_t silence_ns = next_due_ns(tracker, flow) - flow->last_ns;
+
+    ckp_flow_table_schedule(&tracker->table, handle, flow->clock_last_ns + silence_ns + GRACE_NS);
+}
+
+/* Writes all that is due up to the flow's own time `until_ns`. @return false if the flow ended */
+static bool settle(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t until_ns)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    int64_t silence_ns = until_ns - flow->last_ns;
+
+    if (until_ns >= flow->run_end_ns)
+        close_run(tracker, flow);
+    if (flow->closing) {
+        if (silence_ns < LINGER_NS)
+            return true;
+        end_flow(tracker, handle, flow->last_ns + LINGER_NS, flow->closing);
+        return false;
+    }
+    for (; quiet_ns(flow) <= silence_ns && quiet_ns(flow) < tracker->idle_ns; flow->quiet_marks++) {
+        close_run(tracker, flow);
+        write_run(tracker, flow, flow->last_ns + quiet_ns(flow), CKP_END_NONE);
+    }
+    if (silence_ns < tracker->idle_ns)
+        return true;
+    end_flow(tracker, handle, flow->last_ns + tracker->idle_ns, CKP_END_IDLE);
+    return false;
+}
+
+/* Does what the clock says is due: visits flows, then sends batches that waited long enough. */
+static void keep_time(struct ckp_flow_tracker *tracker)
+{
+    int64_t now_ns = tracker->clock.now_ns;
+    uint32_t handle;
+
+    while ((handle = ckp_flow_table_next_due(&tracker->table, now_ns)) != CKP_FLOW_NONE) {
+        const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+        int64_t silence_ns = now_ns - flow->clock_last_ns - GRACE_NS;
+        if (settle(tracker, handle, flow->last_ns + silence_ns))
+            schedule(tracker, handle);
+    }
+    ckp_batcher_flush_due(tracker->batcher, now_ns);
+}
+
+/*
+ * A SYN is of this flow if its ISN is known, or if so far there was only the peer's SYN (both may
+ * open at once: RFC 9293 §3.5). Any other SYN starts a new flow on the same ports. Whether a
+ * SYN-ACK fits is not asked: it may be a late copy.
+ */
+static bool is_replaced_by(const struct ckp_flow *flow, const struct ckp_segment *segment)
+{
+    unsigned direction = segment->direction;
+
+    if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
+        return false;
+    if (flow->has_initial_sequence_number[direction])
+        return flow->initial_sequence_number[direction] != segment->sequence_number;
+    return !flow->is_bare_syn;
+}
+
+static void learn_isn(struct ckp_flow *flow, unsigned direction, uint32_t isn)
+{
+    if (flow->has_initial_sequence_number[direction])
+        return;
+    flow->has_initial_sequence_number[direction] = true;
+    flow->initial_sequence_number[direction] = isn;
+}
+
+/* What the flags say about the flow's life. */
+static void learn(struct ckp_flow *flow, const struct ckp_segment *segment)
+{
+    unsigned direction = segment->direction;
+
+    if (segment->tcp_flags & CKP_TCP_SYN) {
+        learn_isn(flow, direction, segment->sequence_number);
+        if (segment->tcp_flags & CKP_TCP_ACK)
+            learn_isn(flow, !direction, segment->acknowledgment_number - 1);
+    }
+    if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
+        flow->is_bare_syn = false;
+    if (segment->tcp_flags & CKP_TCP_FIN)
+        flow->has_fin[direction] = true;
+    if (flow->closing)
+        return;
+    if (segment->tcp_flags & CKP_TCP_RST)
+        flow->closing = CKP_END_RST;
+    else if (flow->has_fin[0] && flow->has_fin[1])
+        flow->closing = CKP_END_FIN;
+}
+
+/* Ends the flow that has been silent longest among the next few: near enough to the longest of
+ * all, at a fixed cost. Without any flow to end there is no memory at all: beyond help. */
+static void evict(struct ckp_flow_tracker *tracker)
+{
+    uint32_t victim = CKP_FLOW_NONE;
+
+    if (tracker->table.living == 0)
+        abort();
+    for (int seen = 0; seen < 8;) {
+        uint32_t handle = tracker->eviction_hand++ % tracker->table.used;
+        const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+        if (!flow->is_living)
+            continue;
+        if (victim == CKP_FLOW_NONE ||
+            flow->clock_last_ns < ckp_flow_at(&tracker->table, victim)->clock_last_ns)
+            victim = handle;
+        seen++;
+    }
+    end_flow(tracker, victim, ckp_flow_at(&tracker->table, victim)->last_ns, CKP_END_EVICTED);
+}
+
+static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
+                           uint64_t hash)
+{
+    uint32_t handle = CKP_FLOW_NONE;
+
+    if (tracker->table.living < tracker->flows_max)
+        handle = ckp_flow_table_add(&tracker->table, &packet->key, hash);
+    while (handle == CKP_FLOW_NONE) {
+        evict(tracker);
+        handle = ckp_flow_table_add(&tracker->table, &packet->key, hash);
+    }
+
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    flow->start_ns = flow->last_ns = packet->segment.time_ns;
+    flow->vlan_id = packet->vlan_id;
+    flow->is_bare_syn = true;
+    ckp_count(tracker->counters, CKP_COUNT_FLOWS_STARTED, 1);
+    return handle;
+}
+
+/* The flow the packet belongs to, after all that was due before it. */
+static uint32_t flow_of(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
+                        uint64_t hash)
+{
+    const struct ckp_segment *segment = &packet->segment;
+    uint32_t handle = ckp_flow_table_find(&tracker->table, &packet->key, hash);
+
+    if (handle == CKP_FLOW_NONE || !settle(tracker, handle, segment->time_ns))
+        return start_flow(tracker, packet, hash);
+
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    if (!is_replaced_by(flow, segment))
+        return handle;
+    end_flow(tracker, handle, flow->last_ns, flow->closing ? flow->closing : CKP_END_REPLACED);
+    return start_flow(tracker, packet, hash);
+}
+
+/* Opens a run if there is none, and appends. When the memory is full the oldest open run makes
+ * room: it is cut short, nothing is lost. */
+static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
+                   const struct ckp_packet *packet)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    const struct ckp_segment *segment = &packet->segment;
+    bool was_open = flow->run.packets != 0;
+
+    while (!ckp_open_run_append(&tracker->pool, &flow->run, segment, packet->sack)) {
+        ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
+        close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+        was_open = flow->run.packets != 0;
+    }
+    flow->last_ns = segment->time_ns;
+    flow->clock_last_ns = tracker->clock.now_ns;
+    flow->quiet_marks = 0;
+    if (!was_open) {
+        flow->run_end_ns = (segment->time_ns / CKP_NANOS_PER_SECOND + 1) * CKP_NANOS_PER_SECOND;
+        link_run(tracker, handle, flow);
+        schedule(tracker, handle);
+    }
+    if (flow->run.packets == CKP_RUN_PACKETS_MAX)
+        close_run(tracker, flow);
+}
+
+/* A clock that was set back by more than reordering explains starts a new run too. */
+static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t time_ns)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+
+    if (time_ns < flow->run_end_ns - CKP_NANOS_PER_SECOND - REORDER_NS)
+        close_run(tracker, flow);
+}
+
+void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
+                              uint64_t hash)
+{
+    ckp_capture_clock_observe(&tracker->clock, packet->segment.time_ns);
+    keep_time(tracker);
+
+    uint32_t handle = flow_of(tracker, packet, hash);
+    cut_at_clock_step(tracker, handle, packet->segment.time_ns);
+    learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
+    append(tracker, handle, packet);
+}
+
+void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
+{
+    for (uint32_t handle = 0; handle < tracker->table.used; handle++) {
+        const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+        if (!flow->is_living)
+            continue;
+        int64_t until_ns = flow->last_ns + (tracker->clock.now_ns - flow->clock_last_ns);
+        if (settle(tracker, handle, until_ns))
+            end_flow(tracker, handle, until_ns, CKP_END_CAPTURE_END);
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PURE. The life of flows: packets -> runs, cut and ended by rules that depend on nothing but the
+ * flow's own packets. */
+#ifndef CKP_FLOW_TRACKER_H
+#define CKP_FLOW_TRACKER_H
+
+#include "batch.h"
+#include "capture_clock.h"
+#include "decode.h"
+#include "flow_table.h"
+
+struct ckp_flow_tracker {
+    struct ckp_batcher *batcher;
+    struct ckp_counters *counters;
+    int64_t idle_ns;    /* silence that ends a flow */
+    uint32_t flows_max; /* beyond which a long silent flow is evicted */
+    struct ckp_flow_table table;
+    struct ckp_run_pool pool;
+    struct ckp_capture_clock clock;
+    uint32_t oldest_run; /* flows with an open run, in order of opening */
+    uint32_t newest_run;
+    uint32_t eviction_hand;
+    struct ckp_run_copy copy;
+};
+
+struct ckp_flow_limits {
+    int64_t idle_ns;
+    uint32_t flows_max;
+    size_t run_memory_bytes;
+};
+
+/** @return false if there is no memory; then nothing is to be freed */
+bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_flow_limits *limits,
+                           struct ckp_batcher *batcher, struct ckp_counters *counters);
+void ckp_flow_tracker_free(struct ckp_flow_tracker *tracker);
+
+/** Adds a packet to its flow; `hash` is its key's. All that is due at the tap is done before. */
+void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
+                              uint64_t hash);
+
+/** Ends all flows: the capture is over. */
+void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker);
+
+#endif

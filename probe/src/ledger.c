@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger.h"
+
+#include <inttypes.h>
+
+/* The whole, then its parts, up to CKP_COUNTERS. */
+struct equation {
+    enum ckp_counter whole;
+    enum ckp_counter parts[12];
+};
+
+static const struct equation equations[] = {
+    {CKP_COUNT_FRAMES_RECEIVED,
+     {CKP_COUNT_FRAMES_FILTERED, CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE, CKP_COUNT_FRAMES_NOT_IP,
+      CKP_COUNT_FRAMES_NOT_TCP, CKP_COUNT_FRAMES_FRAGMENT_NOT_FIRST, CKP_COUNT_FRAMES_TRUNCATED,
+      CKP_COUNT_FRAMES_MALFORMED_IP, CKP_COUNT_FRAMES_MALFORMED_TCP, CKP_COUNT_PACKETS_ENCODED,
+      CKP_COUNTERS}},
+    {CKP_COUNT_PACKETS_ENCODED,
+     {CKP_COUNT_PACKETS_DELIVERED, CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_CLOSED,
+      CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_FAILED, CKP_COUNTERS}},
+    {CKP_COUNT_BATCHES_ENCODED,
+     {CKP_COUNT_BATCHES_DELIVERED, CKP_COUNT_BATCHES_UNDELIVERED, CKP_COUNTERS}},
+    {CKP_COUNT_FLOWS_STARTED,
+     {CKP_COUNT_FLOWS_ENDED_FIN, CKP_COUNT_FLOWS_ENDED_RST, CKP_COUNT_FLOWS_ENDED_IDLE,
+      CKP_COUNT_FLOWS_ENDED_EVICTED, CKP_COUNT_FLOWS_ENDED_REPLACED,
+      CKP_COUNT_FLOWS_ENDED_CAPTURE_END, CKP_COUNTERS}},
+};
+
+#define EQUATIONS (sizeof equations / sizeof equations[0])
+
+static uint64_t sum_of_parts(const struct equation *equation, const struct ckp_counters *counters)
+{
+    uint64_t sum = 0;
+
+    for (const enum ckp_counter *part = equation->parts; *part != CKP_COUNTERS; part++)
+        sum += counters->value[*part];
+    return sum;
+}
+
+bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaints)
+{
+    bool is_balanced = true;
+
+    for (size_t i = 0; i < EQUATIONS; i++) {
+        uint64_t whole = counters->value[equations[i].whole];
+        uint64_t sum = sum_of_parts(&equations[i], counters);
+        if (whole == sum)
+            continue;
+        is_balanced = false;
+        if (complaints)
+            fprintf(complaints, "the ledger does not balance: %s is %" PRIu64 ", its parts are %" PRIu64 "\n",
+                ckp_counter_info[equations[i].whole].name, whole, sum);
+    }
+    return is_balanced;
+}
+
+void ckp_ledger_print(const struct ckp_ledger *ledger, FILE *out)
+{
+    fprintf(out, "ledger of tap %s, session %016" PRIx64 "\n", ledger->tap, ledger->session);
+    for (int i = 0; i < CKP_COUNTERS; i++)
+        if (ledger->counters->value[i] != 0)
+            fprintf(out, "  %-34s %14" PRIu64 "  %s\n", ckp_counter_info[i].name,
+                    ledger->counters->value[i], ckp_counter_info[i].help);
+}
+
+static void print_json_text(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+void ckp_ledger_print_json(const struct ckp_ledger *ledger, FILE *out)
+{
+    bool is_balanced = ckp_ledger_is_balanced(ledger->counters, NULL);
+
+    fputs("{\"record\":\"ledger\",\"probe\":", out);
+    print_json_text(ledger->probe, out);
+    fputs(",\"tap\":", out);
+    print_json_text(ledger->tap, out);
+    fprintf(out, ",\"session\":%" PRId64 ",\"balanced\":%s,\"counters\":{",
+            (int64_t)ledger->session, is_balanced ? "true" : "false");
+    for (int i = 0; i < CKP_COUNTERS; i++)
+        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", ckp_counter_info[i].name,
+                ledger->counters->value[i]);
+    fputs("}}\n", out);
+}
+
+void ckp_ledger_print_counter_table(FILE *out)
+{
+    fputs("| counter | meaning |\n|---|---|\n", out);
+    for (int i = 0; i < CKP_COUNTERS; i++)
+        fprintf(out, "| `%s` | %s |\n", ckp_counter_info[i].name, ckp_counter_info[i].help);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line, checked against one table. */
+#ifndef CKP_OPTIONS_H
+#define CKP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum ckp_option {
+#define CKP_OPTION(symbol, name, kind, placeholder, default_value, min, max, help)                 \
+    CKP_OPTION_##symbol,
+#include "options.def"
+#undef CKP_OPTION
+    CKP_OPTIONS
+};
+
+struct ckp_option_value {
+    const char *text; /* as given or by default; NULL if not set */
+    uint64_t number;  /* of COUNT, SIZE in bytes, DURATION in ns, BITS */
+    bool is_given;
+};
+
+struct ckp_options {
+    struct ckp_option_value value[CKP_OPTIONS];
+    const char *const *files; /* the arguments that are no options; point into argv */
+    size_t file_count;
+    char error[512];
+};
+
+/**
+ * Parses and checks all arguments. Files move to the end of argv, in their order.
+ *
+ * @return false with one sentence in options->error that names option, value and what was expected
+ */
+bool ckp_options_parse(struct ckp_options *options, int argc, char **argv);
+
+void ckp_options_print_help(FILE *out);
+
+/** The markdown table of README.md. */
+void ckp_options_print_table(FILE *out);
+
+static inline const char *ckp_option_text(const struct ckp_options *options, enum ckp_option option)
+{
+    return options->value[option].text;
+}
+
+static inline uint64_t ckp_option_number(const struct ckp_options *options, enum ckp_option option)
+{
+    return options->value[option].number;
+}
+
+#endif

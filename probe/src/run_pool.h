@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PURE. Memory of all open runs: one block cut into chunks, so that no packet costs an allocation
+ * and the sum is bounded whatever the traffic. */
+#ifndef CKP_RUN_POOL_H
+#define CKP_RUN_POOL_H
+
+#include "columns.h"
+
+#define CKP_CHUNK_NONE  UINT32_MAX
+#define CKP_CHUNK_SLOTS 5u
+
+/** A slot holds a segment, or the SACK blocks of the segment in the slot before. */
+union ckp_slot {
+    struct ckp_segment segment;
+    struct ckp_sack_block sack[CKP_SACK_BLOCKS_MAX];
+};
+
+struct ckp_chunk {
+    union ckp_slot slot[CKP_CHUNK_SLOTS];
+    uint32_t next; /* in the run, or in the free list */
+};
+
+struct ckp_run_pool {
+    struct ckp_chunk *chunks;
+    uint32_t chunk_count;
+    uint32_t touched; /* chunks from here on were never used: their pages cost nothing yet */
+    uint32_t free;
+};
+
+/** The open run of one flow: a list of chunks. */
+struct ckp_open_run {
+    uint32_t first_chunk;
+    uint32_t last_chunk;
+    uint16_t slots_in_last;
+    uint16_t packets;
+};
+
+/** Packets of a run in one piece, ready to be encoded. */
+struct ckp_run_copy {
+    struct ckp_segment segments[CKP_RUN_PACKETS_MAX];
+    struct ckp_sack_block sack_blocks[CKP_RUN_PACKETS_MAX * CKP_SACK_BLOCKS_MAX];
+};
+
+/** @return false if there is no memory; `bytes` is rounded down to whole chunks */
+bool ckp_run_pool_init(struct ckp_run_pool *pool, size_t bytes);
+void ckp_run_pool_free(struct ckp_run_pool *pool);
+
+void ckp_open_run_reset(struct ckp_open_run *run);
+
+/** Appends a packet. @return false if the pool is exhausted; then nothing has changed */
+bool ckp_open_run_append(struct ckp_run_pool *pool, struct ckp_open_run *run,
+                         const struct ckp_segment *segment, const struct ckp_sack_block *sack);
+
+/** Copies the packets out, gives the chunks back and resets the run. */
+struct ckp_packets ckp_open_run_take(struct ckp_run_pool *pool, struct ckp_open_run *run,
+                                     struct ckp_run_copy *copy);
+
+#endif

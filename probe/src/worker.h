@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PURE. The way of one frame through the probe, whatever it came from. */
+#ifndef CKP_WORKER_H
+#define CKP_WORKER_H
+
+#include "flow_tracker.h"
+
+/* 2262-01-01T00:00:00Z: later times would leave no room for sums in 64 bits of nanoseconds. */
+#define CKP_TIME_END_SECONDS INT64_C(9214646400)
+
+/** Time of a frame whose stamp lies outside of 1970..2261. */
+#define CKP_TIME_OUT_OF_RANGE INT64_C(-1)
+
+struct ckp_worker {
+    uint32_t domain;
+    struct ckp_counters counters;
+    struct ckp_batcher batcher;
+    struct ckp_flow_tracker tracker;
+};
+
+/** @return false if there is no memory; then nothing is to be freed */
+bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
+                     const struct ckp_batch_config *batches, const struct ckp_flow_limits *limits,
+                     ckp_deliver_fn *deliver, void *sink);
+void ckp_worker_free(struct ckp_worker *worker);
+
+/** Gives a frame that was counted as received its fate; of a TCP packet that is to be encoded. */
+void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
+                        const struct ckp_frame *frame);
+
+/** Ends all flows and delivers all batches. */
+void ckp_worker_finish(struct ckp_worker *worker);
+
+/** @return CKP_TIME_OUT_OF_RANGE if it is; `nanoseconds` may exceed a second, not be negative */
+int64_t ckp_time_ns(int64_t seconds, int64_t nanoseconds);
+
+#endif
