@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Chooses loopback ports and tells who has a taken one. Sourced after process.sh.
+
+# listener PORT: prints the socket inode of whoever listens on it on 127.0.0.1 or on all addresses.
+listener() {
+    awk -v port="$(printf '%04X' "$1")" '
+        $4 == "0A" && $2 ~ ":" port "$" && $2 ~ /^(0100007F|0*|0{16}FFFF0000(0100007F|00000000)):/ { print $10; exit }
+    ' /proc/net/tcp /proc/net/tcp6 2>/dev/null
+}
+
+# owner INODE: prints "process PID (NAME)", or "another process" if its owner may not be seen.
+owner() {
+    for fd in $(find /proc/[0-9]*/fd -lname "socket:\[$1\]" 2>/dev/null); do
+        pid=${fd#/proc/}
+        pid=${pid%%/*}
+        echo "process $pid ($(cat "/proc/$pid/comm"))"
+        return
+    done
+    echo "another process"
+}
+
+# free_port: one that nobody listens on, below the ports that the kernel gives to outgoing connections.
+free_port() {
+    while :; do
+        port=$((20000 + $(od -An -N2 -tu2 /dev/urandom) % 12000))
+        [ -n "$(listener "$port")" ] || break
+    done
+    echo "$port"
+}
+
+# choose_port KEY VARIABLE DEFAULT: sets the shell variable KEY to a port nobody listens on, and remembers it.
+# In this order: the environment variable VARIABLE if it is not 0; the port of the last start in this run
+# directory; a free one if VARIABLE is 0, CHOKEPOINT_PORTS is "free" or DEFAULT is "free"; DEFAULT.
+choose_port() {
+    eval "chosen=\${$2:-}"
+    case $chosen in
+        *[!0-9]*) fail "$2 is '$chosen', expected a port number, or 0 for any free port" ;;
+    esac
+    if [ "${chosen:-0}" -eq 0 ] && [ -s "$state/$1" ]; then
+        chosen=$(cat "$state/$1")
+    elif [ "$chosen" = 0 ] || [ "${chosen:-$3}" = free ] ||
+        { [ -z "$chosen" ] && [ "${CHOKEPOINT_PORTS:-}" = free ]; }; then
+        chosen=$(free_port)
+    fi
+    chosen=${chosen:-$3}
+    [ "$chosen" -le 65535 ] || fail "$2 is '$chosen', expected a port number up to 65535"
+    inode=$(listener "$chosen")
+    [ -z "$inode" ] || fail "port $chosen is taken by $(owner "$inode"); stop that, or choose another with $2=PORT"
+    echo "$chosen" >"$state/$1"
+    eval "$1=$chosen"
+}
