@@ -182,9 +182,9 @@ public final class FlowAnalysis {
             return false;
         }
         long fingerprint = FlowHash.next(
-                (long) packet.sequence << 32 | Integer.toUnsignedLong(packet.acknowledgment),
-                (long) packet.ipId << 40 | (long) packet.payloadBytes << 16 | packet.windowField);
-        fingerprint = FlowHash.next(fingerprint, (long) packet.flags << 32 | Integer.toUnsignedLong(packet.timestampValue));
+                ((long) packet.sequence << 32) | Integer.toUnsignedLong(packet.acknowledgment),
+                ((long) packet.ipId << 40) | ((long) packet.payloadBytes << 16) | packet.windowField);
+        fingerprint = FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
         boolean same = fingerprint == lastFingerprint[direction] && now - lastSeenNanos[direction] < DUPLICATE_NANOS;
         lastFingerprint[direction] = fingerprint;
         lastSeenNanos[direction] = now;

@@ -128,7 +128,7 @@ final class HalfConnection {
             interval.add(Sum.SUPER_SEGMENTS, 1);
         }
         overheadBytes = packet.ipBytes - packet.payloadBytes + layerBytesBeyondIp;
-        long layerBytes = packet.ipBytes + layerBytesBeyondIp;
+        long layerBytes = (long) packet.ipBytes + layerBytesBeyondIp;
         path.setSegmentLayerBytes(segmentSize.bytes() + overheadBytes);
         interval.add(Sum.DATA_PACKETS, 1);
         interval.add(Sum.DATA_BYTES, packet.payloadBytes);
@@ -152,7 +152,7 @@ final class HalfConnection {
 
     /** Keep-alives and zero-window probes test the peer, they carry nothing (RFC 9293 §3.8.4, §3.8.6.1). */
     private boolean isControl(Packet packet, long end) {
-        return packet.payloadBytes <= CONTROL_BYTES && (end == sndMax && end <= una || zeroWindow && end > rightEdge);
+        return packet.payloadBytes <= CONTROL_BYTES && ((end == sndMax && end <= una) || (zeroWindow && end > rightEdge));
     }
 
     /** What X knew when it sent this packet, and the delay of its side of the path. */
@@ -275,6 +275,9 @@ final class HalfConnection {
             onSackOnly(now, packet, pure, acknowledged);
         }
         acks.push(now, packet.timestampValue, Math.max(una, acknowledged), rightEdge);
+        if (lastDataNanos == 0) {
+            acks.forgetPending();
+        }
         ackSeen = ackSeen || !packet.has(Packet.SYN);
         if (packet.payloadBytes > 0) {
             waits.onPeerPayload();
@@ -408,8 +411,9 @@ final class HalfConnection {
         for (int i = 0; i < packet.sackBlocks; i++) {
             long left = SequenceSpace.unwrap(packet.sackLeft(i), acknowledged);
             long right = SequenceSpace.unwrap(packet.sackRight(i), acknowledged);
-            boolean duplicate = i == 0 && (right <= acknowledged || sacked.contains(left, right) && packet.sackBlocks > 1
-                    && isInside(packet, acknowledged, left, right));
+            boolean duplicate = i == 0
+                    && (right <= acknowledged
+                            || (packet.sackBlocks > 1 && isInside(packet, acknowledged, left, right)));
             if (duplicate) {
                 onDuplicateReceived(right - left);
             } else if (left >= acknowledged && left < right && right <= sndMax) {
@@ -468,7 +472,7 @@ final class HalfConnection {
     boolean hasIntervalRow() {
         return isElephant()
                 && (interval.get(Sum.DATA_PACKETS) > 0
-                        || zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0);
+                        || (zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
     }
 
     /** Whether the receiver keeps an elephant from sending anything at all. */

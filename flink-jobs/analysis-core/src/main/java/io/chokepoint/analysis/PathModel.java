@@ -228,12 +228,12 @@ final class PathModel {
             return false;
         }
         long span = now - trainNanos[trainNext];
-        long ticks = packet.timestampValue - trainTimestamp[trainNext];
-        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1) * tickNanos(now, packet);
+        int ticks = packet.timestampValue - trainTimestamp[trainNext];
+        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1.0) * tickNanos(now, packet);
     }
 
     private double tickNanos(long now, Packet packet) {
-        long ticks = packet.timestampValue - firstTimestamp;
+        int ticks = packet.timestampValue - firstTimestamp;
         long elapsed = now - firstTimestampNanos;
         return elapsed < LEARN_TICK_NANOS || ticks <= 0 ? DEFAULT_TICK_NANOS : (double) elapsed / ticks;
     }
@@ -254,7 +254,7 @@ final class PathModel {
         }
         long gap = now - lastAckNanos;
         if (usable && ackChain && gap > 0 && gap < longestGap() && segments <= MAX_ACKED_SEGMENTS) {
-            boolean proven = standsBehindTap() || dataGapNanos >= 0 && gap >= PROOF_BY_STRETCH * dataGapNanos;
+            boolean proven = standsBehindTap() || (dataGapNanos >= 0 && gap >= PROOF_BY_STRETCH * dataGapNanos);
             sample(ackSpacing, proven, now, layerBytes, gap, segments);
         } else {
             ackSpacing.breakChain();
@@ -265,7 +265,7 @@ final class PathModel {
 
     private void sample(CapacityEstimator estimator, boolean proven, long now, long layerBytes, long gap, long segments) {
         if (proven) {
-            estimator.add(now, layerBytes * BITS_PER_BYTE, gap);
+            estimator.add(now, (double) layerBytes * BITS_PER_BYTE, gap);
             if (estimator.isDue()) {
                 estimator.estimate();
             }

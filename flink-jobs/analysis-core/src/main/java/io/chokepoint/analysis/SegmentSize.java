@@ -53,7 +53,7 @@ final class SegmentSize {
     /** Payload bytes of a full segment. */
     int bytes() {
         boolean learned = packets >= ENOUGH_PACKETS || largestSeen >= SEEN_OFTEN;
-        if (learned && largest >= SMALLEST || option == 0 && largest > 0) {
+        if ((learned && largest >= SMALLEST) || (option == 0 && largest > 0)) {
             return largest;
         }
         return option > 0 ? option - TIMESTAMP_OPTION_BYTES : DEFAULT;

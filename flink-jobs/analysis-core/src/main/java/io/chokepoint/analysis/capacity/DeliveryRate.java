@@ -5,19 +5,19 @@ import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
-import java.util.Arrays;
 
 /** Rate at which bytes arrived over a sliding time, from a ring of cumulative counts. */
 public final class DeliveryRate {
     private static final int CAPACITY = 64;
-    private static final int MASK = CAPACITY - 1;
+    private static final int SMALL = 8;
     /** Points kept per window, so that the ring spans two windows. */
     private static final int POINTS_PER_WINDOW = 24;
 
     private static final double BITS_PER_BYTE_NANOS = 8e9;
 
-    private final long[] timeNanos = new long[CAPACITY];
-    private final long[] cumulativeBytes = new long[CAPACITY];
+    // Powers of two, grown up to CAPACITY as the flow lives on.
+    private long[] timeNanos = new long[SMALL];
+    private long[] cumulativeBytes = new long[SMALL];
     private int next;
     private int size;
     private long totalBytes;
@@ -25,17 +25,37 @@ public final class DeliveryRate {
     /** Counts bytes that arrived at {@code now}; the rate will be asked over about {@code windowNanos}. */
     public void add(long now, long bytes, long windowNanos) {
         totalBytes += bytes;
-        int newest = next - 1 & MASK;
-        boolean dense = size > 1 && now - timeNanos[next - 2 & MASK] < windowNanos / POINTS_PER_WINDOW;
+        int newest = (next - 1) & mask();
+        boolean dense = size > 1 && now - timeNanos[(next - 2) & mask()] < windowNanos / POINTS_PER_WINDOW;
         if (dense) {
             timeNanos[newest] = now;
             cumulativeBytes[newest] = totalBytes;
             return;
         }
+        if (size == timeNanos.length && size < CAPACITY) {
+            resize(2 * size);
+        }
         timeNanos[next] = now;
         cumulativeBytes[next] = totalBytes;
-        next = next + 1 & MASK;
-        size = Math.min(size + 1, CAPACITY);
+        next = (next + 1) & mask();
+        size = Math.min(size + 1, timeNanos.length);
+    }
+
+    private int mask() {
+        return timeNanos.length - 1;
+    }
+
+    private void resize(int capacity) {
+        long[] newTime = new long[capacity];
+        long[] newBytes = new long[capacity];
+        for (int i = 0; i < size; i++) {
+            int at = (next - size + i) & mask();
+            newTime[i] = timeNanos[at];
+            newBytes[i] = cumulativeBytes[at];
+        }
+        timeNanos = newTime;
+        cumulativeBytes = newBytes;
+        next = size & mask();
     }
 
     /** All bytes counted so far. */
@@ -46,7 +66,7 @@ public final class DeliveryRate {
     /** Bits per second between {@code now} and at least {@code windowNanos} before; 0 if that is not known. */
     public double bitsPerSecond(long now, long windowNanos) {
         for (int i = 1; i <= size; i++) {
-            int at = next - i & MASK;
+            int at = (next - i) & mask();
             long span = now - timeNanos[at];
             if (span >= windowNanos) {
                 return (totalBytes - cumulativeBytes[at]) * BITS_PER_BYTE_NANOS / span;
@@ -59,7 +79,6 @@ public final class DeliveryRate {
     public void restart() {
         size = 0;
         next = 0;
-        Arrays.fill(timeNanos, 0);
     }
 
     /** Writes the state. */
@@ -69,7 +88,7 @@ public final class DeliveryRate {
         long time = 0;
         long bytes = totalBytes;
         for (int i = 1; i <= size; i++) {
-            int at = next - i & MASK;
+            int at = (next - i) & mask();
             Varint.write(out, timeNanos[at] - time);
             Varint.write(out, bytes - cumulativeBytes[at]);
             time = timeNanos[at];
@@ -80,12 +99,17 @@ public final class DeliveryRate {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         totalBytes = Varint.read(in);
-        size = Varint.readInt(in);
-        next = size & MASK;
+        size = 0;
+        int count = Varint.readInt(in);
+        while (timeNanos.length < count) {
+            resize(2 * timeNanos.length);
+        }
+        size = count;
+        next = size & mask();
         long time = 0;
         long bytes = totalBytes;
         for (int i = 1; i <= size; i++) {
-            int at = next - i & MASK;
+            int at = (next - i) & mask();
             time += Varint.read(in);
             bytes -= Varint.read(in);
             timeNanos[at] = time;

@@ -92,7 +92,7 @@ final class RateModes {
         int from = Math.max(0, at - NEIGHBOURHOOD);
         int to = Math.min(bins - 1, at + NEIGHBOURHOOD);
         for (int i = from; i <= to; i++) {
-            if (density[i] > density[at] || density[i] == density[at] && i > at) {
+            if (density[i] > density[at] || (density[i] == density[at] && i > at)) {
                 return false;
             }
         }

@@ -15,12 +15,13 @@ public final class SentHistory {
     public static final long NONE = Long.MIN_VALUE;
 
     private static final int CAPACITY = 256;
-    private static final int MASK = CAPACITY - 1;
+    private static final int SMALL = 8;
     private static final int GROUP = 8;
 
-    private final long[] end = new long[CAPACITY];
-    private final long[] timeNanos = new long[CAPACITY];
-    private final boolean[] clean = new boolean[CAPACITY];
+    // Powers of two, grown up to CAPACITY as the flow needs it.
+    private long[] end = new long[SMALL];
+    private long[] timeNanos = new long[SMALL];
+    private boolean[] clean = new boolean[SMALL];
     private int next;
     private int size;
     private long segments;
@@ -34,14 +35,37 @@ public final class SentHistory {
      */
     public void add(long now, long endSequence, boolean isClean, long flightSegments) {
         int stride = Integer.highestOneBit((int) Math.max(1, Math.min(1 << 20, flightSegments * 4 / CAPACITY)));
-        if ((segments++ / GROUP & stride - 1) != 0) {
+        if ((segments++ / GROUP & (stride - 1)) != 0) {
             return;
+        }
+        if (size == end.length && size < CAPACITY && flightSegments > size) {
+            resize(2 * size);
         }
         end[next] = endSequence;
         timeNanos[next] = now;
         clean[next] = isClean;
-        next = next + 1 & MASK;
-        size = Math.min(size + 1, CAPACITY);
+        next = (next + 1) & mask();
+        size = Math.min(size + 1, end.length);
+    }
+
+    private int mask() {
+        return end.length - 1;
+    }
+
+    private void resize(int capacity) {
+        long[] newEnd = new long[capacity];
+        long[] newTime = new long[capacity];
+        boolean[] newClean = new boolean[capacity];
+        for (int i = 0; i < size; i++) {
+            int at = (next - size + i) & mask();
+            newEnd[i] = end[at];
+            newTime[i] = timeNanos[at];
+            newClean[i] = clean[at];
+        }
+        end = newEnd;
+        timeNanos = newTime;
+        clean = newClean;
+        next = size;
     }
 
     /** When the segment ending exactly at {@code endSequence} passed; {@link #NONE} if it was not kept. */
@@ -65,7 +89,7 @@ public final class SentHistory {
     /** A segment below {@code endSequence} was sent again: its acknowledgment says nothing about time (Karn). */
     public void markResent(long sequence, long endSequence) {
         for (int i = 1; i <= size; i++) {
-            int at = next - i & MASK;
+            int at = (next - i) & mask();
             if (end[at] <= sequence) {
                 return;
             }
@@ -80,14 +104,14 @@ public final class SentHistory {
         int low = 0;
         int high = size;
         while (low < high) {
-            int middle = low + high >>> 1;
-            if (end[next - size + middle & MASK] < sequence) {
+            int middle = (low + high) >>> 1;
+            if (end[(next - size + middle) & mask()] < sequence) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        return low == size ? -1 : next - size + low & MASK;
+        return low == size ? -1 : (next - size + low) & mask();
     }
 
     /** Writes the state. */
@@ -97,8 +121,8 @@ public final class SentHistory {
         long sequence = 0;
         long time = 0;
         for (int i = 0; i < size; i++) {
-            int at = next - size + i & MASK;
-            Varint.write(out, end[at] - sequence << 1 | (clean[at] ? 1 : 0));
+            int at = (next - size + i) & mask();
+            Varint.write(out, ((end[at] - sequence) << 1) | (clean[at] ? 1 : 0));
             Varint.write(out, timeNanos[at] - time);
             sequence = end[at];
             time = timeNanos[at];
@@ -108,8 +132,13 @@ public final class SentHistory {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         segments = Varint.read(in);
-        size = Varint.readInt(in);
-        next = size & MASK;
+        size = 0;
+        int count = Varint.readInt(in);
+        while (end.length < count) {
+            resize(2 * end.length);
+        }
+        size = count;
+        next = size & mask();
         long sequence = 0;
         long time = 0;
         for (int i = 0; i < size; i++) {

@@ -15,13 +15,23 @@ public final class LogHistogram {
     private static final int OCTAVES = 27;
     private static final long NANOS_PER_MICRO = 1_000;
 
-    private final long[] counts = new long[BINS_PER_OCTAVE * OCTAVES];
+    private static final int BINS = BINS_PER_OCTAVE * OCTAVES;
+    private static final int[] EMPTY = {};
+
+    private int[] counts = EMPTY; // BINS elements from the first duration on
     private long total;
 
     /** Counts one duration in ns; those out of range go to the first or last bin. */
     public void add(long nanos) {
+        allocate();
         counts[bin(nanos)]++;
         total++;
+    }
+
+    private void allocate() {
+        if (counts.length == 0) {
+            counts = new int[BINS];
+        }
     }
 
     /** Number of durations counted. */
@@ -31,7 +41,11 @@ public final class LogHistogram {
 
     /** Adds the counts of another histogram. */
     public void addAll(LogHistogram other) {
-        for (int i = 0; i < counts.length; i++) {
+        if (other.total == 0) {
+            return;
+        }
+        allocate();
+        for (int i = 0; i < BINS; i++) {
             counts[i] += other.counts[i];
         }
         total += other.total;
@@ -84,7 +98,7 @@ public final class LogHistogram {
         int octave = 63 - Long.numberOfLeadingZeros(micros16);
         double fraction = (double) micros16 / (1L << octave) - 1;
         int sub = subBin(fraction);
-        return Math.min(BINS_PER_OCTAVE * OCTAVES - 1, (octave - 4) * BINS_PER_OCTAVE + sub);
+        return Math.min(BINS - 1, (octave - 4) * BINS_PER_OCTAVE + sub);
     }
 
     /** Index of 2^(sub/8) in 1..2 for a mantissa of 1 + fraction. */
@@ -108,12 +122,15 @@ public final class LogHistogram {
 
     /** Writes the state. */
     public void writeTo(DataOutput out) throws IOException {
-        Varint.writeSparse(out, counts);
+        Varint.writeSparse(out, java.util.Arrays.stream(counts).asLongStream().toArray());
     }
 
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
-        Varint.readSparse(in, counts);
-        total = java.util.Arrays.stream(counts).sum();
+        long[] read = new long[BINS];
+        Varint.readSparse(in, read);
+        counts = java.util.Arrays.stream(read).mapToInt(Math::toIntExact).toArray();
+        total = java.util.Arrays.stream(read).sum();
+        counts = total == 0 ? EMPTY : counts;
     }
 }

@@ -21,12 +21,13 @@ public final class AckHistory {
     public static final long NONE = Long.MIN_VALUE;
 
     private static final int CAPACITY = 128;
-    private static final int MASK = CAPACITY - 1;
+    private static final int SMALL = 4;
 
-    private final long[] timeNanos = new long[CAPACITY];
-    private final int[] timestamp = new int[CAPACITY];
-    private final long[] ack = new long[CAPACITY];
-    private final long[] edge = new long[CAPACITY];
+    // Powers of two, grown up to CAPACITY as the flow needs it.
+    private long[] timeNanos = new long[SMALL];
+    private int[] timestamp = new int[SMALL];
+    private long[] ack = new long[SMALL];
+    private long[] edge = new long[SMALL];
     private int first;
     private int pending;
 
@@ -41,8 +42,10 @@ public final class AckHistory {
     public void push(long now, int tsValue, long acknowledged, long rightEdge) {
         if (pending == CAPACITY) {
             thinOut();
+        } else if (pending == timeNanos.length) {
+            resize(2 * pending);
         }
-        int at = first + pending & MASK;
+        int at = (first + pending) & mask();
         timeNanos[at] = now;
         timestamp[at] = tsValue;
         ack[at] = acknowledged;
@@ -50,11 +53,41 @@ public final class AckHistory {
         pending++;
     }
 
+    private int mask() {
+        return timeNanos.length - 1;
+    }
+
+    private void resize(int capacity) {
+        long[] newTime = new long[capacity];
+        int[] newTimestamp = new int[capacity];
+        long[] newAck = new long[capacity];
+        long[] newEdge = new long[capacity];
+        for (int i = 0; i < pending; i++) {
+            int at = (first + i) & mask();
+            newTime[i] = timeNanos[at];
+            newTimestamp[i] = timestamp[at];
+            newAck[i] = ack[at];
+            newEdge[i] = edge[at];
+        }
+        timeNanos = newTime;
+        timestamp = newTimestamp;
+        ack = newAck;
+        edge = newEdge;
+        first = 0;
+    }
+
+    /** Only the newest state matters as long as the sender has sent nothing. */
+    public void forgetPending() {
+        while (pending > 1) {
+            pop();
+        }
+    }
+
     /** Keeps every second pending entry: the later of each two, so that the newest state is never lost. */
     private void thinOut() {
         for (int i = 0; i < CAPACITY / 2; i++) {
-            int from = first + 2 * i + 1 & MASK;
-            int to = first + i & MASK;
+            int from = (first + 2 * i + 1) & mask();
+            int to = (first + i) & mask();
             timeNanos[to] = timeNanos[from];
             timestamp[to] = timestamp[from];
             ack[to] = ack[from];
@@ -104,7 +137,7 @@ public final class AckHistory {
         viewTimeNanos = timeNanos[first];
         viewTimestamp = timestamp[first];
         hasView = true;
-        first = first + 1 & MASK;
+        first = (first + 1) & mask();
         pending--;
     }
 
@@ -146,7 +179,7 @@ public final class AckHistory {
         long acknowledged = viewAck;
         int value = viewTimestamp;
         for (int i = 0; i < pending; i++) {
-            int at = first + i & MASK;
+            int at = (first + i) & mask();
             Varint.write(out, timeNanos[at] - time);
             Varint.write(out, timestamp[at] - value);
             Varint.write(out, ack[at] - acknowledged);
@@ -166,7 +199,12 @@ public final class AckHistory {
         viewTimeNanos = Varint.read(in);
         viewTimestamp = (int) Varint.read(in);
         first = 0;
-        pending = Varint.readInt(in);
+        pending = 0;
+        int count = Varint.readInt(in);
+        while (timeNanos.length < count) {
+            resize(2 * timeNanos.length);
+        }
+        pending = count;
         long time = viewTimeNanos;
         long acknowledged = viewAck;
         int value = viewTimestamp;

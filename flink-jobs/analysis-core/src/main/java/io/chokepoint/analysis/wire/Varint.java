@@ -13,9 +13,9 @@ public final class Varint {
 
     /** Writes a long in 1..10 bytes; numbers near zero are short. */
     public static void write(DataOutput out, long value) throws IOException {
-        long rest = value << 1 ^ value >> 63;
+        long rest = (value << 1) ^ (value >> 63);
         while ((rest & ~0x7fL) != 0) {
-            out.writeByte((int) (rest & 0x7f | 0x80));
+            out.writeByte((int) ((rest & 0x7f) | 0x80));
             rest >>>= 7;
         }
         out.writeByte((int) rest);
@@ -26,9 +26,9 @@ public final class Varint {
         long value = 0;
         for (int i = 0; i < LONGEST; i++) {
             byte next = in.readByte();
-            value |= (long) (next & 0x7f) << 7 * i;
+            value |= (long) (next & 0x7f) << (7 * i);
             if (next >= 0) {
-                return value >>> 1 ^ -(value & 1);
+                return (value >>> 1) ^ -(value & 1);
             }
         }
         throw new IOException("a state number of more than " + LONGEST + " bytes");
