@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.cli;
+
+import io.chokepoint.cli.analyze.Analyze;
+import io.chokepoint.cli.analyze.AnalyzeOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Runs the command that its first argument names. */
+public final class Main {
+    private Main() {}
+
+    public static void main(String[] args) {
+        int exitCode = exitCodeOf(args);
+        Runtime.getRuntime().halt(exitCode);
+    }
+
+    private static int exitCodeOf(String[] args) {
+        try {
+            return run(args);
+        } catch (WrongOption e) {
+            return complain(e, ExitCode.WRONG_OPTION);
+        } catch (UncheckedIOException e) {
+            return isClosedPipe(e) ? ExitCode.OK : complain(e.getCause(), ExitCode.FAILED);
+        } catch (IOException e) {
+            return complain(e, ExitCode.FAILED);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return complain(e, ExitCode.FAILED);
+        }
+    }
+
+    private static int run(String[] args) throws WrongOption, IOException, InterruptedException {
+        String command = args.length == 0 ? "" : args[0];
+        String[] rest = Arrays.copyOfRange(args, Math.min(1, args.length), args.length);
+        return switch (command) {
+            case "analyze" -> asksForHelp(rest) ? print(AnalyzeOptions.USAGE) : Analyze.run(AnalyzeOptions.parse(rest));
+            default -> throw new WrongOption("command " + command + " is not known: expected analyze");
+        };
+    }
+
+    private static boolean asksForHelp(String[] args) {
+        return args.length > 0 && (args[0].equals("--help") || args[0].equals("-h"));
+    }
+
+    private static int print(String text) {
+        System.out.print(text);
+        return ExitCode.OK;
+    }
+
+    /** Whoever read the output has seen enough ({@code | head}): not worth a word. */
+    private static boolean isClosedPipe(UncheckedIOException e) {
+        return String.valueOf(e.getMessage()).contains("Broken pipe");
+    }
+
+    private static int complain(@Nullable Exception e, int exitCode) {
+        System.err.println("chokepoint: " + (e == null || e.getMessage() == null ? e : e.getMessage()));
+        return exitCode;
+    }
+}

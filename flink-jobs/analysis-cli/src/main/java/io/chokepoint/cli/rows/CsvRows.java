@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.cli.rows;
+
+import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowField;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Comma-separated values (RFC 4180) under a line of names; what is not known is empty. */
+public final class CsvRows implements RowWriter {
+    private final Output out;
+    private final StringBuilder line = new StringBuilder();
+
+    public CsvRows(Output out) {
+        this.out = out;
+        out.line(
+                RowValues.SEEN_FIELDS.stream().map(RowField::seenName).collect(Collectors.joining(",", "record,", "")));
+    }
+
+    @Override
+    public void row(Row row) {
+        line.setLength(0);
+        line.append(RowValues.record(row));
+        for (RowField field : RowValues.SEEN_FIELDS) {
+            line.append(',').append(cell(RowValues.of(row, field)));
+        }
+        out.line(line);
+    }
+
+    private static String cell(@Nullable Object value) {
+        if (value == null) {
+            return "";
+        }
+        String text = value instanceof Double number ? NumberText.of(number) : value.toString();
+        boolean quoted = text.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
+        return quoted ? '"' + text.replace("\"", "\"\"") + '"' : text;
+    }
+
+    /** Does nothing: the books are no row of this table. */
+    @Override
+    public void end(Map<String, ?> ledger) {}
+}

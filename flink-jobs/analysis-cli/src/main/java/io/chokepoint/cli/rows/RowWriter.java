@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.cli.rows;
+
+import io.chokepoint.analysis.row.Row;
+import java.util.Map;
+
+/** Writes rows, then the books, in one format. A failing output throws {@link java.io.UncheckedIOException}. */
+public interface RowWriter {
+    /** Takes the next row. */
+    void row(Row row);
+
+    /** Takes the books of the whole run, after the last row; nothing follows. */
+    void end(Map<String, ?> ledger);
+}
