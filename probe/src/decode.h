@@ -5,6 +5,7 @@
 #define CKP_DECODE_H
 
 #include "flow_key.h"
+#include "run.h"
 #include "segment.h"
 
 #include <stdbool.h>
@@ -43,8 +44,6 @@ enum ckp_options_status {
     CKP_OPTIONS_CUT,       /* they run past the captured bytes */
     CKP_OPTIONS_MALFORMED, /* impossible length */
 };
-
-#define CKP_VLAN_NONE UINT16_MAX
 
 struct ckp_packet {
     struct ckp_segment segment;

@@ -71,6 +71,7 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
     struct ckp_run run = {
         .key = &flow->key,
         .vlan_id = flow->vlan_id,
+        .tunnel_id = CKP_TUNNEL_NONE, /* tunnels are not looked into yet */
         .flow_start_ns = flow->start_ns,
         .packets_before = flow->packets_before,
         .observed_until_ns = observed_until_ns,

@@ -2,11 +2,13 @@
 #include "run.h"
 
 #include "avro.h"
-#include "decode.h"
 
-/* Branches of the union of null and a number. */
-#define BRANCH_NULL   0
-#define BRANCH_NUMBER 1
+/* The union of null and a number. */
+static uint8_t *write_optional(uint8_t *out, bool is_there, int64_t value)
+{
+    out = ckp_write_zigzag(out, is_there ? 1 : 0);
+    return is_there ? ckp_write_zigzag(out, value) : out;
+}
 
 static uint8_t *write_endpoint(uint8_t *out, const struct ckp_address *address, bool is_ipv6,
                                uint16_t port)
@@ -24,13 +26,8 @@ uint8_t *ckp_run_write(uint8_t *out, const struct ckp_run *run)
     out = ckp_write_zigzag(out, key->domain);
     out = write_endpoint(out, &key->low_address, key->is_ipv6, key->low_port);
     out = write_endpoint(out, &key->high_address, key->is_ipv6, key->high_port);
-    if (run->vlan_id == CKP_VLAN_NONE) {
-        out = ckp_write_zigzag(out, BRANCH_NULL);
-    } else {
-        out = ckp_write_zigzag(out, BRANCH_NUMBER);
-        out = ckp_write_zigzag(out, run->vlan_id);
-    }
-    out = ckp_write_zigzag(out, BRANCH_NULL); /* tunnel_id: tunnels are not looked into yet */
+    out = write_optional(out, run->vlan_id != CKP_VLAN_NONE, run->vlan_id);
+    out = write_optional(out, run->tunnel_id != CKP_TUNNEL_NONE, run->tunnel_id);
     out = ckp_write_zigzag(out, run->flow_start_ns);
     out = ckp_write_zigzag(out, (int64_t)run->packets_before);
     out = ckp_write_zigzag(out, run->observed_until_ns);

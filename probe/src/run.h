@@ -17,9 +17,13 @@ enum ckp_end_reason {
     CKP_END_CAPTURE_END,
 };
 
+#define CKP_VLAN_NONE   UINT16_MAX
+#define CKP_TUNNEL_NONE INT64_C(-1)
+
 struct ckp_run {
     const struct ckp_flow_key *key;
     uint16_t vlan_id; /* CKP_VLAN_NONE if untagged */
+    int64_t tunnel_id; /* CKP_TUNNEL_NONE outside tunnels */
     int64_t flow_start_ns;
     uint64_t packets_before;
     int64_t observed_until_ns;
