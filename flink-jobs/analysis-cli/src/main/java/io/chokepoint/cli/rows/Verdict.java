@@ -49,7 +49,7 @@ public record Verdict(
                 number(values.apply(RowField.CAPACITY_BITS_PER_SECOND)),
                 text(values.apply(RowField.CAPACITY_KIND)).equals("proven"),
                 number(values.apply(RowField.RTT_MIN_SECONDS)),
-                efficiency == null ? null : (Double) (1 - efficiency / PERCENT),
+                efficiency == null ? null : (Double) ((PERCENT - efficiency) / PERCENT),
                 text(values.apply(RowField.ROOT_CAUSE)),
                 text(values.apply(RowField.SUB_CAUSE)),
                 number(values.apply(RowField.CONFIDENCE)),

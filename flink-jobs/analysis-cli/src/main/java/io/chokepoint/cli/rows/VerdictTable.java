@@ -9,12 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.function.DoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The table for people: for each tap one line a flow and direction with data, most bytes first, and below it what the
- * verdict rests on and what to do. On a terminal too narrow for that the numbers go to a second line.
+ * verdict rests on and what to do. On a terminal too narrow for that the numbers get a line of their own.
  */
 public final class VerdictTable implements RowWriter {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -24,9 +25,11 @@ public final class VerdictTable implements RowWriter {
     private static final String GAP = "  ";
     private static final String INDENT = "    ";
     private static final String[] HEADINGS = {
-        "CLIENT", "", "SERVER", "BYTES", "DURATION", "GOODPUT", "CAPACITY", "RTT MIN", "RESENT", "LIMITED BY", "SURE"
+        "CLIENT", "", "SERVER", "BYTES", "DURATION", "GOODPUT", "CAPACITY", "RTT MIN", "RESENT", "LIMITED BY", "CONF"
     };
-    private static final int FIRST_NUMBER = 3;
+    private static final int[] WHO = {0, 1, 2};
+    private static final int[] NUMBERS = {3, 4, 5, 6, 7, 8};
+    private static final int[] VERDICT = {9, 10};
     private static final int ROOT_CAUSE = 9;
 
     private final Output out;
@@ -121,23 +124,26 @@ public final class VerdictTable implements RowWriter {
     }
 
     private void printLine(String[] cells, int[] widths, boolean narrow, String style) {
+        String who = joined(cells, widths, WHO);
+        String numbers = joined(cells, widths, NUMBERS);
+        String verdict = joined(cells, widths, VERDICT).stripTrailing();
         if (narrow) {
-            out.line(styled(joined(cells, widths, 0, FIRST_NUMBER), style));
-            out.line(INDENT + styled(joined(cells, widths, FIRST_NUMBER, cells.length), style));
+            out.line(styled(who + GAP + verdict, style));
+            out.line(INDENT + styled(numbers, style));
         } else {
-            out.line(styled(joined(cells, widths, 0, cells.length), style));
+            out.line(styled(who + GAP + numbers + GAP + verdict, style));
         }
     }
 
-    private String joined(String[] cells, int[] widths, int from, int to) {
-        StringBuilder line = new StringBuilder();
-        for (int column = from; column < to; column++) {
-            boolean left = column < FIRST_NUMBER || column == ROOT_CAUSE;
+    private String joined(String[] cells, int[] widths, int[] columnsToJoin) {
+        StringJoiner line = new StringJoiner(GAP);
+        for (int column : columnsToJoin) {
+            boolean left = column < NUMBERS[0] || column == ROOT_CAUSE;
             String padding = " ".repeat(widths[column] - cells[column].length());
             String text = column == ROOT_CAUSE ? styled(cells[column], colour(cells[column])) : cells[column];
-            line.append(column == from ? "" : GAP).append(left ? text + padding : padding + text);
+            line.add(left ? text + padding : padding + text);
         }
-        return line.toString().stripTrailing();
+        return line.toString();
     }
 
     private void printReasons(Verdict verdict) {
