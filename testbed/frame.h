@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One Ethernet frame on its way through the emulated path. */
+#ifndef CKP_TESTBED_FRAME_H
+#define CKP_TESTBED_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CKP_FRAME_MAX_BYTES 2048
+#define CKP_FRAME_MIN_BYTES 60 /* Ethernet pads shorter frames; the FCS is not counted */
+
+#define NANOS_PER_SECOND INT64_C(1000000000)
+#define NANOS_PER_MILLI INT64_C(1000000)
+#define NANOS_PER_MICRO INT64_C(1000)
+#define BITS_PER_BYTE 8
+
+enum ckp_direction { CKP_DATA, CKP_ACK, CKP_NUM_DIRECTIONS };
+
+/** The place a frame reaches next. */
+enum ckp_stop { CKP_AT_FIRST_TAP, CKP_AT_LINK, CKP_AT_SECOND_TAP, CKP_AT_HOST };
+
+struct ckp_frame {
+    int64_t due_ns;    /* emulated time at which the frame reaches `stop` */
+    uint64_t sequence; /* breaks ties of due_ns: first scheduled, first served */
+    size_t heap_index;
+    struct ckp_frame *next_free;
+    enum ckp_direction direction;
+    enum ckp_stop stop;
+    int overtakers_left; /* > 0 while held back */
+    size_t bytes;
+    uint8_t data[CKP_FRAME_MAX_BYTES];
+};
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The emulated path, as pure arithmetic on emulated time: no clock, no interface, no file.
+ *
+ *   data sender ── access ── sender ──┬── middle ── LINK ──┬── receiver ── access ── data receiver
+ *      host         link     section  │   section          │   section      link        host
+ *                                tap "before"         tap "after"
+ *
+ * Frames of the ACK direction travel from right to left through the same sections and through a
+ * link of their own. A section delays, loses and reorders; a link serialises and queues. A tap
+ * stamps a frame when its last bit passes, so behind a link the stamp is the departure.
+ */
+#ifndef CKP_TESTBED_PATH_H
+#define CKP_TESTBED_PATH_H
+
+#include "capture_file.h"
+#include "event_queue.h"
+#include "frame.h"
+#include "ground_truth.h"
+
+#define CKP_MAX_HELD 64
+
+enum ckp_section_name { CKP_SENDER, CKP_MIDDLE, CKP_RECEIVER, CKP_NUM_SECTIONS };
+enum ckp_tap { CKP_TAP_BEFORE, CKP_TAP_AFTER, CKP_NUM_TAPS };
+
+struct ckp_section {
+    int64_t delay_ns;
+    double loss_probability;
+    double reorder_probability; /* a frame is held back ... */
+    int min_overtakers;         /* ... until so many later frames have passed it, */
+    int max_overtakers;
+    struct ckp_frame *held[CKP_MAX_HELD];
+    int num_held;
+};
+
+struct ckp_link {
+    double bits_per_second;
+    int64_t queue_limit_bytes; /* waiting frames and the one being sent */
+    int64_t queue_bytes;
+    int64_t free_ns;
+};
+
+struct ckp_path {
+    struct ckp_section sections[CKP_NUM_DIRECTIONS][CKP_NUM_SECTIONS];
+    struct ckp_link access[CKP_NUM_DIRECTIONS]; /* of the host that sends in this direction */
+    struct ckp_link links[CKP_NUM_DIRECTIONS];
+    uint64_t random_state;
+
+    int64_t epoch_ns; /* emulated time 0 in Unix time, for the captures */
+    struct ckp_capture captures[CKP_NUM_TAPS];
+    struct ckp_ground_truth truth;
+
+    struct ckp_event_queue events;
+    struct ckp_frame *free_frames;
+};
+
+/** A frame to fill; the path owns it again with ckp_path_send() or ckp_path_release(). */
+struct ckp_frame *ckp_path_take_frame(struct ckp_path *path);
+
+void ckp_path_release(struct ckp_path *path, struct ckp_frame *frame);
+
+/** A host sends the frame at `now_ns`, which must not lie before the last event. */
+void ckp_path_send(struct ckp_path *path, enum ckp_direction direction, int64_t now_ns,
+                   struct ckp_frame *frame);
+
+/** When the next event is due; INT64_MAX if there is none. */
+int64_t ckp_path_next_due_ns(const struct ckp_path *path);
+
+/**
+ * Executes the next event.
+ *
+ * @return the frame if it has reached its host (the caller releases it), otherwise NULL
+ */
+struct ckp_frame *ckp_path_step(struct ckp_path *path);
+
+void ckp_path_free(struct ckp_path *path);
+
+#endif
