@@ -116,9 +116,9 @@ class FormatsTest {
 
     @Test
     void coloursDoNotMoveColumns() {
-        Row row = RowExamples.receiverWindow(Table.FLOWS);
-        List<String> plain = written(out -> new VerdictTable(out, new Terminal(200, false, false)), row);
-        List<String> coloured = written(out -> new VerdictTable(out, new Terminal(200, true, false)), row);
+        Row[] rows = {RowExamples.receiverWindow(Table.FLOWS), RowExamples.unknown(Table.FLOWS)};
+        List<String> plain = written(out -> new VerdictTable(out, new Terminal(200, false, false)), rows);
+        List<String> coloured = written(out -> new VerdictTable(out, new Terminal(200, true, false)), rows);
 
         assertThat(coloured.get(2)).contains("\u001b[35mreceiver_window\u001b[0m");
         assertThat(coloured.stream().map(line -> line.replaceAll("\u001b\\[[0-9]*m", "")))

@@ -26,9 +26,9 @@ class RowValuesTest {
     @Test
     void aRateMultipliesBeforeItDivides() {
         row.set(RowField.INTERVAL_END, row.get(RowField.INTERVAL_START) + 333_333_333L);
-        row.set(RowField.GOODPUT_BITS_PER_SECOND, 10);
+        row.set(RowField.GOODPUT_BITS_PER_SECOND, 1_234_570);
 
-        assertThat(RowValues.of(row, RowField.GOODPUT_BITS_PER_SECOND)).isEqualTo(10 * 8e9 / 333_333_333L);
+        assertThat(RowValues.of(row, RowField.GOODPUT_BITS_PER_SECOND)).isEqualTo(2.962968002962968E7);
     }
 
     @Test
