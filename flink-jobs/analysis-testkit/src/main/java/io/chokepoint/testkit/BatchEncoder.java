@@ -76,14 +76,20 @@ public final class BatchEncoder {
         Position position = positions.getOrDefault(partition, new Position(0, 0));
         int packets = runs.stream().mapToInt(run -> run.packets().size()).sum();
         positions.put(partition, new Position(position.sequence() + 1, position.packetsBefore() + packets));
-        GenericRecord batch = header.builder(SCHEMA, COUNTER)
+        return singleObject(record(runs, partition, position.sequence(), position.packetsBefore()));
+    }
+
+    /** A batch as a record of the schema. */
+    public GenericRecord record(List<RunSpec> runs, int partition, long sequence, long packetsBefore) {
+        return header.builder(SCHEMA, COUNTER)
                 .set("partition", partition)
-                .set("sequence", position.sequence())
-                .set("packets_before", position.packetsBefore())
-                .set("packets", packets)
+                .set("sequence", sequence)
+                .set("packets_before", packetsBefore)
+                .set(
+                        "packets",
+                        runs.stream().mapToInt(run -> run.packets().size()).sum())
                 .set("runs", runs.stream().map(BatchEncoder::runRecord).collect(Collectors.toList()))
                 .build();
-        return singleObject(batch);
     }
 
     /** A run as a record of the schema. */
