@@ -173,7 +173,7 @@ final class HalfConnection {
         if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
             waits.onBlindness();
         }
-        waits.close(moment(now));
+        waits.close(moment(now, path.passedWithoutQueueNanos(now, packet)));
         boolean gap = sequence > sndMax;
         if (gap) {
             holes.open(now, sndMax, sequence, packet);
@@ -439,13 +439,14 @@ final class HalfConnection {
 
     // ---- rows ----
 
-    private WaitJudge.Moment moment(long now) {
-        return new WaitJudge.Moment(now, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
+    private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos) {
+        return new WaitJudge.Moment(
+                now, passedWithoutQueueNanos, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
     }
 
     /** Books everything up to the end of an interval. */
     void cut(long now) {
-        waits.cut(moment(now));
+        waits.cut(moment(now, now));
         interval.set(Sum.DELIVERED_BYTES, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES));
         interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());
         interval.set(Sum.GAPS_NS, path.gapsNanos());

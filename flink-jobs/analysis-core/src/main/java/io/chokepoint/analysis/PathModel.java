@@ -26,6 +26,9 @@ final class PathModel {
     private static final int TRAIN = CapacityEstimator.TRAIN;
     private static final long DEFAULT_TICK_NANOS = 1_000_000;
     private static final long LEARN_TICK_NANOS = 200_000_000;
+    private static final double[] USUAL_TICKS = {1, 0.4, 0.5, 2, 4}; // of a decade: 1, 2, 4, 10 ms, 1 us ...
+    private static final double USUAL_TICK_TOLERANCE = 0.02;
+    private static final long CLOCK_DRIFT = 20_000; // 50 ppm between the clocks of sender and tap
     private static final long FLOOR_NANOS = 20_000;
     private static final long RATE_WINDOW_NANOS = 30_000_000;
     private static final long MAX_ACKED_SEGMENTS = 64;
@@ -54,6 +57,8 @@ final class PathModel {
     private int trainSize;
     private long firstTimestampNanos;
     private int firstTimestamp;
+    private long leastOffsetNanos = Long.MAX_VALUE / 2;
+    private long leastOffsetAtNanos;
 
     private long resolutionNanos = 1;
     private long segmentLayerBytes = 1;
@@ -149,8 +154,10 @@ final class PathModel {
         return standsBehindTap() || standsBeforeTap();
     }
 
+    /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
     private boolean standsBehindTap() {
-        return receiverSide.queueNanos() > threshold(packetTimeNanos(bestRate));
+        long packetTime = packetTimeNanos(0);
+        return receiverSide.queueNanos() > threshold(packetTime > 0 ? packetTime : lowestRttNanos() / 12);
     }
 
     /**
@@ -220,6 +227,24 @@ final class PathModel {
         trainTimestamp[trainNext] = packet.timestampValue;
         trainNext = (trainNext + 1) % TRAIN;
         trainSize = Math.min(trainSize + 1, TRAIN);
+        long offset = now - senderClock(now, packet);
+        leastOffsetNanos = Math.min(leastOffsetNanos + (now - leastOffsetAtNanos) / CLOCK_DRIFT, offset);
+        leastOffsetAtNanos = now;
+    }
+
+    private long senderClock(long now, Packet packet) {
+        return firstTimestampNanos + Math.round((double) (packet.timestampValue - firstTimestamp) * tickNanos(now, packet));
+    }
+
+    /**
+     * When a segment that passes now would have passed had it met no queue before the tap: by its sender's clock, which stands
+     * in its TSval, up to one tick early. {@code now} if the sender has no clock.
+     */
+    long passedWithoutQueueNanos(long now, Packet packet) {
+        if (!packet.hasTimestamps || firstTimestampNanos == 0) {
+            return now;
+        }
+        return Math.min(now, senderClock(now, packet) + leastOffsetNanos);
     }
 
     /** Whether the last segments took longer to pass the tap than their sender took to send them, by its own clock. */
@@ -235,7 +260,17 @@ final class PathModel {
     private double tickNanos(long now, Packet packet) {
         int ticks = packet.timestampValue - firstTimestamp;
         long elapsed = now - firstTimestampNanos;
-        return elapsed < LEARN_TICK_NANOS || ticks <= 0 ? DEFAULT_TICK_NANOS : (double) elapsed / ticks;
+        if (elapsed < LEARN_TICK_NANOS || ticks <= 0) {
+            return DEFAULT_TICK_NANOS;
+        }
+        double measured = (double) elapsed / ticks;
+        double decade = Math.pow(10, Math.round(Math.log10(measured)));
+        for (double multiple : USUAL_TICKS) {
+            if (Math.abs(measured / (multiple * decade) - 1) < USUAL_TICK_TOLERANCE) {
+                return multiple * decade;
+            }
+        }
+        return measured;
     }
 
     /**
@@ -254,7 +289,9 @@ final class PathModel {
         }
         long gap = now - lastAckNanos;
         if (usable && ackChain && gap > 0 && gap < longestGap() && segments <= MAX_ACKED_SEGMENTS) {
-            boolean proven = standsBehindTap() || (dataGapNanos >= 0 && gap >= PROOF_BY_STRETCH * dataGapNanos);
+            // Data that came closer together than one of their packet times can only have left without a pause.
+            boolean stretched = dataGapNanos >= 0 && gap >= Math.max(PROOF_BY_STRETCH, segments) * dataGapNanos;
+            boolean proven = standsBehindTap() || stretched;
             sample(ackSpacing, proven, now, layerBytes, gap, segments);
         } else {
             ackSpacing.breakChain();
@@ -389,6 +426,8 @@ final class PathModel {
         Varint.write(out, trainTimestamp[0]);
         Varint.write(out, firstTimestampNanos);
         Varint.write(out, firstTimestamp);
+        Varint.write(out, leastOffsetNanos);
+        Varint.write(out, leastOffsetAtNanos);
         Varint.write(out, resolutionNanos);
         Varint.write(out, segmentLayerBytes);
         Varint.write(out, interleavedNanos);
@@ -421,6 +460,8 @@ final class PathModel {
         }
         firstTimestampNanos = Varint.read(in);
         firstTimestamp = (int) Varint.read(in);
+        leastOffsetNanos = Varint.read(in);
+        leastOffsetAtNanos = Varint.read(in);
         resolutionNanos = Varint.read(in);
         segmentLayerBytes = Varint.read(in);
         interleavedNanos = Varint.read(in);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 record Verdict(RootCause cause, boolean isShort) {
     private static final long SHORT_TRANSFER_PACKETS = 130;
     private static final int UNSCALED_WINDOW_BYTES = 60_000;
-    private static final double CONSTANT_WINDOW = 0.9;
+    private static final double CONSTANT_WINDOW = 0.8;
     private static final double MANY = 0.3;
     private static final double REORDERED = 0.01;
     private static final double WITHOUT_HANDSHAKE = 0.8;
@@ -106,8 +106,7 @@ record Verdict(RootCause cause, boolean isShort) {
         if (half.isScalingOff() && max >= UNSCALED_WINDOW_BYTES) {
             return SubCause.WINDOW_UNSCALED;
         }
-        long min = Math.max(0, tally.get(Sum.WINDOW_MIN_BYTES_PLUS_ONE) - 1);
-        return min >= CONSTANT_WINDOW * max || max - min <= 2L * half.mss()
+        return tally.mean(Sum.WINDOW_BYTE_MICROS) >= CONSTANT_WINDOW * max
                 ? SubCause.WINDOW_CLAMPED
                 : SubCause.SLOW_READER;
     }

@@ -63,6 +63,7 @@ final class WaitJudge {
 
     // The last wait that an ACK ended, as long as its burst may still prove a send buffer limit.
     private Cause burstCause = Cause.UNKNOWN;
+    private long serialisedNanos;
     private long burstWaitNanos;
     private int burstSegments;
 
@@ -109,12 +110,25 @@ final class WaitJudge {
     }
 
     /** What is known at the end of a wait. */
-    record Moment(long now, long sndMax, long una, int mss, boolean zeroWindow, boolean lossPending, long recoveredNanos) {}
+    record Moment(
+            long now,
+            long passedWithoutQueueNanos,
+            long sndMax,
+            long una,
+            int mss,
+            boolean zeroWindow,
+            boolean lossPending,
+            long recoveredNanos) {}
 
     /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
     void close(Moment moment) {
-        boolean released = isReleased(moment.now());
+        boolean released = isReleased(moment);
         Cause cause = judge(moment, true, released);
+        if (isSerialisation(moment, cause)) {
+            serialisedNanos += pass(moment);
+        } else {
+            bookSerialised(cause);
+        }
         long nanos = book(moment, cause);
         boolean sameAck = acks.viewTimeNanos() == openerViewNanos;
         if (sameAck && open) {
@@ -126,6 +140,25 @@ final class WaitJudge {
             burstSegments = 1;
         }
         openerReleased = released;
+    }
+
+    /**
+     * Behind a bottleneck the packets of one burst come one packet time apart although they left at once. That time belongs to
+     * whatever the sender waits for after the burst.
+     */
+    private boolean isSerialisation(Moment moment, Cause cause) {
+        long packetTime = path.packetTimeNanos();
+        return (cause == Cause.TRANSPORT || cause == Cause.SLOW_START)
+                && path.isJudgedByData()
+                && packetTime > 0
+                && moment.now() - openNanos <= BACK_TO_BACK * packetTime;
+    }
+
+    private void bookSerialised(Cause after) {
+        if (serialisedNanos > 0) {
+            tally.book(after, serialisedNanos);
+            serialisedNanos = 0;
+        }
     }
 
     /**
@@ -188,7 +221,9 @@ final class WaitJudge {
 
     /** The interval ends at {@code moment.now()}: books the part of the open wait before it. */
     void cut(Moment moment) {
-        book(moment, judge(moment, false, false));
+        Cause cause = judge(moment, false, false);
+        bookSerialised(cause);
+        book(moment, cause);
         burstWaitNanos = 0;
         burstCause = Cause.UNKNOWN;
     }
@@ -204,11 +239,21 @@ final class WaitJudge {
     }
 
     private long book(Moment moment, Cause cause) {
+        long nanos = pass(moment);
+        tally.book(cause, nanos);
+        if (!moment.lossPending() && !lossInWait) {
+            beforeLoss = cause;
+        }
+        lastCause = cause;
+        return nanos;
+    }
+
+    /** Moves time on to the end of the wait and books all that does not depend on its cause. */
+    private long pass(Moment moment) {
         long nanos = moment.now() - bookedUntilNanos;
         if (nanos <= 0) {
             return 0;
         }
-        tally.book(cause, nanos);
         long micros = nanos / NANOS_PER_MICRO;
         tally.add(Sum.WEIGHT_MICROS, micros);
         tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight * micros);
@@ -221,10 +266,6 @@ final class WaitJudge {
         }
         bookQueue(micros);
         bookedUntilNanos = moment.now();
-        if (!moment.lossPending() && !lossInWait) {
-            beforeLoss = cause;
-        }
-        lastCause = cause;
         return nanos;
     }
 
@@ -300,16 +341,26 @@ final class WaitJudge {
     }
 
     /** Whether the packet that passes at {@code now} left because an ACK had come, or right behind one that did. */
-    private boolean isReleased(long now) {
+    private boolean isReleased(Moment moment) {
         if (!acks.hasView()) {
             return true;
         }
+        long now = moment.now();
         boolean newAck = acks.viewTimeNanos() != openerViewNanos;
         long reaction = Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 64);
+        long packetTime = path.packetTimeNanos();
         if (newAck && now - reachedSenderNanos() <= reaction) {
             return true;
         }
-        long packetTime = path.packetTimeNanos();
+        if (newAck && path.isJudgedByData()) {
+            // The bottleneck lies before the tap: one packet time on it is no pause, nor is a queue.
+            long lowest = path.senderSide().lifeMinimum();
+            long withoutQueue = moment.passedWithoutQueueNanos() - acks.viewTimeNanos();
+            if (now - reachedSenderNanos() <= reaction + packetTime
+                    || (lowest != RoundMinimum.NONE && withoutQueue <= lowest + reaction)) {
+                return true;
+            }
+        }
         boolean behindOpener = packetTime > 0
                 ? now - openNanos <= BACK_TO_BACK * packetTime
                 : now - openNanos <= reaction;
@@ -336,6 +387,7 @@ final class WaitJudge {
         out.writeByte(lastCause.ordinal());
         out.writeByte(burstCause.ordinal());
         Varint.write(out, burstWaitNanos);
+        Varint.write(out, serialisedNanos);
         Varint.write(out, burstSegments);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
@@ -364,6 +416,7 @@ final class WaitJudge {
         lastCause = Cause.values()[in.readByte()];
         burstCause = Cause.values()[in.readByte()];
         burstWaitNanos = Varint.read(in);
+        serialisedNanos = Varint.read(in);
         burstSegments = Varint.readInt(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);

@@ -20,7 +20,7 @@ import java.io.IOException;
  * the pairs, trains of {@link #TRAIN} gaps take their place.
  */
 public final class CapacityEstimator {
-    /** Proven samples needed for an estimate. */
+    /** Proven samples needed for an estimate; fewer do if most of them agree. */
     public static final int ENOUGH = 50;
 
     /** Gaps in a train. */
@@ -32,6 +32,8 @@ public final class CapacityEstimator {
     /** Samples a second at most once the ring is full: it then spans at least this share of a second. */
     private static final long SPACING_NANOS = 2_000_000;
 
+    private static final int FEW = 24;
+    private static final double AGREED = 0.5;
     private static final double STEADY = 0.05;
     private static final double WEIGHT_OF_NEW = 0.25;
     private static final int CHECKS_TO_REPLACE = 3;
@@ -77,20 +79,25 @@ public final class CapacityEstimator {
 
     /** Whether enough new samples came for another {@link #estimate}. */
     public boolean isDue() {
-        return capacity == 0 ? provenSamples >= ENOUGH && newSamples >= ENOUGH / 2 : newSamples >= ENOUGH;
+        return newSamples >= (capacity == 0 ? FEW : ENOUGH);
     }
 
     /** Looks for the capacity anew; a mode that differs from the last must hold for some checks before it replaces it. */
     public void estimate() {
         newSamples = 0;
-        if (pairs.size() < ENOUGH) {
+        if (pairs.size() < FEW) {
             return;
         }
         RateModes modes = new RateModes(pairs);
+        double found = modes.capacity();
+        if (pairs.size() < ENOUGH && modes.bellShare() < AGREED) {
+            return;
+        }
         if (modes.isSpread() && trains.size() >= ENOUGH_TRAINS) {
             modes = new RateModes(trains);
+            found = modes.capacity();
         }
-        accept(modes.capacity());
+        accept(found);
         bellShare = modes.bellShare();
     }
 
