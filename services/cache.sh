@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154 # names are shared with the script that sources this
 # Downloads, made once a machine and checked by the checksums pinned beside this file. Sourced after process.sh.
 # An entry of the cache is named after its checksums and appears complete or not at all, so it needs no stamp.
 

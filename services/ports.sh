@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154 # names are shared with the script that sources this
 # Chooses loopback ports and tells who has a taken one. Sourced after process.sh.
 
 # listener PORT: prints the socket inode of whoever listens on it on 127.0.0.1 or on all addresses.
@@ -10,13 +11,12 @@ listener() {
 
 # owner INODE: prints "process PID (NAME)", or "another process" if its owner may not be seen.
 owner() {
-    for fd in $(find /proc/[0-9]*/fd -lname "socket:\[$1\]" 2>/dev/null); do
-        pid=${fd#/proc/}
-        pid=${pid%%/*}
+    pid=$(find /proc/[0-9]*/fd -lname "socket:\[$1\]" 2>/dev/null | sed -n '1s|/proc/\([0-9]*\)/.*|\1|p')
+    if [ -n "$pid" ]; then
         echo "process $pid ($(cat "/proc/$pid/comm"))"
-        return
-    done
-    echo "another process"
+    else
+        echo "another process"
+    fi
 }
 
 # free_port: one that nobody listens on, below the ports that the kernel gives to outgoing connections.

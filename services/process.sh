@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2034,SC2154 # names are shared with the script that sources this
 # Starts, knows and ends the processes of one service. Sourced by kafka, flink and clickhouse, which set
 # $service (its name). Here are also the directory it may write to and the way it speaks.
 #
@@ -14,6 +15,15 @@ esac
 export CHOKEPOINT_RUN
 state=$CHOKEPOINT_RUN/$service
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+
+# Kafka splits its list of directories at commas, Flink reads its own as URIs.
+case $CHOKEPOINT_RUN in
+    *[!A-Za-z0-9_./+-]*)
+        echo "services/$service: the run directory is '$CHOKEPOINT_RUN', but its path may hold only letters, digits and _./+-;" \
+            "choose another with CHOKEPOINT_RUN" >&2
+        exit 2
+        ;;
+esac
 
 # Generated passwords are among the files.
 umask 077
@@ -45,7 +55,8 @@ start_time() {
     # The second field is the name in parentheses and may hold blanks and parentheses itself.
     # shellcheck disable=SC2086 # the other fields are numbers, to be split
     set -- ${stat##*) }
-    [ "$1" != Z ] && [ "$1" != X ] && echo "${20}"
+    # The first thread may be a zombie while the others, field 20, still hold the sockets.
+    { [ "$1" != Z ] || [ "${18}" -gt 1 ]; } && echo "${20}"
 }
 
 # launch NAME COMMAND [ARGUMENT...]: in a session of its own, so that neither Ctrl-C nor a closed terminal reaches it.
@@ -76,6 +87,15 @@ end() {
         fi
     fi
     rm -f "$state/$1.pid"
+}
+
+# kill_now NAME...: SIGKILL, as a crash would, and back when nothing of it is left. For tests.
+kill_now() {
+    for name in "$@"; do
+        running "$name" || fail "$name is not running"
+        kill -KILL "$pid"
+        await 10 ended "$name" || fail "$name (process $pid) cannot be killed"
+    done
 }
 
 ended() {
