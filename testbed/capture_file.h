@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A nanosecond pcap file, collected in memory and written when it is complete: a slow disk never
  * delays a frame. Records must be added in time order. */
 #ifndef CKP_TESTBED_CAPTURE_FILE_H

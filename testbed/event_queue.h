@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frames ordered by the emulated time of their next event: a binary heap, ties first come first
  * served, so that equal seeds and equal inputs give equal runs. */
 #ifndef CKP_TESTBED_EVENT_QUEUE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One Ethernet frame on its way through the emulated path. */
 #ifndef CKP_TESTBED_FRAME_H
 #define CKP_TESTBED_FRAME_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What really happened on the path: how full the bottleneck was and the fate of every frame, by
  * flow. */
 #ifndef CKP_TESTBED_GROUND_TRUTH_H

@@ -2,7 +2,6 @@
 """Reads what the emulator and the senders recorded and reduces it to the figures of truth.json."""
 
 import csv
-import json
 from dataclasses import dataclass, field
 
 NANOS_PER_SECOND = 1e9
@@ -24,7 +23,8 @@ class GroundTruth:
     random_losses: int
     reordered_frames: int
     stalled_seconds: float
-    num_stalls: int
+    stalls: list
+    mean_lateness_seconds: float
     max_lateness_seconds: float
     interface_drops: int
     flows: list = field(default_factory=list)
@@ -88,10 +88,8 @@ def link_figures(queue_file, first_ns, last_ns):
     }
 
 
-def read(files, flows, download, summaries, interface_drops):
-    """Combines the emulator's files with the summaries of the sending end."""
-    with open(files["emulator"]) as file:
-        emulator = json.load(file)
+def combine(emulator, files, flows, download, summaries, interface_drops):
+    """Sets the emulator's books beside the summaries of the sending end."""
     with open(files["tcp_info"], newline="") as file:
         sampled_ns = [int(row["unix_ns"]) for row in csv.DictReader(file)]
     settle_ns = min(SETTLE_SECONDS * NANOS_PER_SECOND, (max(sampled_ns) - min(sampled_ns)) / 4)
@@ -108,7 +106,8 @@ def read(files, flows, download, summaries, interface_drops):
         delivered_frames=total["delivered"], queue_drops=total["queue_drops"],
         random_losses=total["random_losses"], reordered_frames=total["reordered"],
         stalled_seconds=emulator["stalled_ns"] / NANOS_PER_SECOND,
-        num_stalls=emulator["num_stalls"],
+        stalls=emulator["stalls"],
+        mean_lateness_seconds=emulator["mean_lateness_ns"] / NANOS_PER_SECOND,
         max_lateness_seconds=emulator["max_lateness_ns"] / NANOS_PER_SECOND,
         interface_drops=interface_drops + emulator["num_undelivered"],
         flows=per_flow)

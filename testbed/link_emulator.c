@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Joins two network namespaces by an emulated path (path.h) and captures at its two taps.
  *
  * Each namespace gets one TAP interface. The emulated clock never runs ahead of the real one, and

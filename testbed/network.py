@@ -111,8 +111,8 @@ class Network:
     def execute(self, role, *command):
         return execute("ip", "netns", "exec", self.namespaces[role], *command)
 
-    def set_up_host(self, role, mac, addresses, sysctls):
-        """Brings the interface up with its addresses, offloads off and no chatter of its own."""
+    def set_up_host(self, role, mac, sysctls):
+        """Brings the interface up, with offloads off and without chatter of its own."""
         settings = {
             f"net.ipv6.conf.{INTERFACE}.accept_ra": 0,
             f"net.ipv6.conf.{INTERFACE}.router_solicitations": 0,
@@ -126,6 +126,8 @@ class Network:
                      str(INTERFACE_QUEUE_FRAMES))
         self.execute(role, "ip", "link", "set", "lo", "up")
         self.execute(role, "ip", "link", "set", INTERFACE, "up")
+
+    def set_addresses(self, role, addresses):
         for address in addresses:
             self.execute(role, "ip", "address", "add", f"{address}/{128 if ':' in address else 32}",
                          "dev", INTERFACE, *(["nodad"] if ":" in address else []))

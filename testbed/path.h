@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated path, as pure arithmetic on emulated time: no clock, no interface, no file.
  *
  *   data sender ── access ── sender ──┬── middle ── LINK ──┬── receiver ── access ── data receiver

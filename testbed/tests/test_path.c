@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The emulated path on its own: what leaves when, and that every frame has exactly one fate. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "path.h"
+
+#define FULL_BYTES 1500
+#define FULL_AT_LINK_NS (1200 * NANOS_PER_MICRO) /* 1500 B at 10 Mbit/s */
+#define FULL_AT_ACCESS_NS (12 * NANOS_PER_MICRO) /* 1500 B at 1 Gbit/s */
+#define SNAP_BYTES 64
+#define RECORD_HEADER_BYTES 16
+#define FILE_HEADER_BYTES 24
+#define MAX_ARRIVALS 4096
+
+struct arrivals {
+    int64_t at_ns[MAX_ARRIVALS];
+    uint32_t number[MAX_ARRIVALS]; /* as given to send_numbered() */
+    size_t count;
+};
+
+/** 10 Mbit/s behind 1 Gbit/s, one-way delay 4 + 6 + 10 ms. */
+static int set_up(void **state)
+{
+    static struct ckp_path path;
+    static const int64_t delays_ms[CKP_NUM_SECTIONS] = {4, 6, 10};
+
+    memset(&path, 0, sizeof(path));
+    path.random_state = 1;
+    for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++) {
+        path.access[direction].bits_per_second = 1e9;
+        path.links[direction].bits_per_second = 1e7;
+        path.links[direction].queue_limit_bytes = 1000 * FULL_BYTES;
+        for (int section = 0; section < CKP_NUM_SECTIONS; section++)
+            path.sections[direction][section].delay_ns = delays_ms[section] * NANOS_PER_MILLI;
+    }
+    for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
+        ckp_capture_open(&path.captures[tap], SNAP_BYTES);
+    *state = &path;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    ckp_path_free(*state);
+    return 0;
+}
+
+static void send_numbered(struct ckp_path *path, int64_t now_ns, uint32_t number, size_t bytes)
+{
+    struct ckp_frame *frame = ckp_path_take_frame(path);
+
+    memset(frame->data, 0, bytes);
+    memcpy(frame->data, &number, sizeof(number));
+    frame->bytes = bytes;
+    ckp_path_send(path, CKP_DATA, now_ns, frame);
+}
+
+static void send_burst(struct ckp_path *path, uint32_t count)
+{
+    for (uint32_t number = 0; number < count; number++)
+        send_numbered(path, 0, number, FULL_BYTES);
+}
+
+static struct arrivals run_to_the_end(struct ckp_path *path)
+{
+    static struct arrivals arrivals;
+
+    arrivals.count = 0;
+    for (int64_t due_ns; (due_ns = ckp_path_next_due_ns(path)) != INT64_MAX;) {
+        struct ckp_frame *frame = ckp_path_step(path);
+
+        if (!frame)
+            continue;
+        arrivals.at_ns[arrivals.count] = due_ns;
+        memcpy(&arrivals.number[arrivals.count++], frame->data, sizeof(uint32_t));
+        ckp_path_release(path, frame);
+    }
+    return arrivals;
+}
+
+static uint64_t count_fate(const struct ckp_path *path, enum ckp_fate fate)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < path->truth.num_flows; i++)
+        count += path->truth.flows[i].num_frames[fate];
+    return count;
+}
+
+static int64_t stamp_ns(const struct ckp_capture *capture, size_t record)
+{
+    const uint8_t *header =
+        capture->bytes + FILE_HEADER_BYTES + record * (RECORD_HEADER_BYTES + SNAP_BYTES);
+    uint32_t seconds, nanos;
+
+    memcpy(&seconds, header, sizeof(seconds));
+    memcpy(&nanos, header + sizeof(seconds), sizeof(nanos));
+    return seconds * NANOS_PER_SECOND + nanos;
+}
+
+static void test_a_lone_frame_takes_all_delays_and_both_serialisations(void **state)
+{
+    struct ckp_path *path = *state;
+
+    send_burst(path, 1);
+    struct arrivals arrivals = run_to_the_end(path);
+
+    assert_int_equal(arrivals.count, 1);
+    assert_int_equal(arrivals.at_ns[0],
+                     20 * NANOS_PER_MILLI + FULL_AT_ACCESS_NS + FULL_AT_LINK_NS);
+}
+
+static void test_a_burst_leaves_at_exactly_the_rate_of_the_link(void **state)
+{
+    struct ckp_path *path = *state;
+
+    send_burst(path, 100);
+    run_to_the_end(path);
+
+    for (size_t i = 1; i < 100; i++) {
+        assert_int_equal(stamp_ns(&path->captures[CKP_TAP_BEFORE], i) -
+                             stamp_ns(&path->captures[CKP_TAP_BEFORE], i - 1),
+                         FULL_AT_ACCESS_NS);
+        assert_int_equal(stamp_ns(&path->captures[CKP_TAP_AFTER], i) -
+                             stamp_ns(&path->captures[CKP_TAP_AFTER], i - 1),
+                         FULL_AT_LINK_NS);
+    }
+}
+
+static void test_what_does_not_fit_the_queue_is_dropped_and_booked(void **state)
+{
+    struct ckp_path *path = *state;
+
+    path->links[CKP_DATA].queue_limit_bytes = 10 * FULL_BYTES;
+    send_burst(path, 25);
+    struct arrivals arrivals = run_to_the_end(path);
+
+    assert_int_equal(arrivals.count, 10);
+    assert_int_equal(count_fate(path, CKP_QUEUE_DROP), 15);
+    assert_int_equal(path->links[CKP_DATA].queue_bytes, 0);
+}
+
+static void test_the_truth_knows_when_the_link_was_busy(void **state)
+{
+    struct ckp_path *path = *state;
+    int64_t busy_ns = 0;
+    int32_t max_bytes = 0;
+
+    send_burst(path, 100);
+    run_to_the_end(path);
+
+    for (size_t i = 0; i < path->truth.num_bins; i++) {
+        assert_in_range(path->truth.bins[i].busy_ns, 0, CKP_QUEUE_BIN_NS);
+        busy_ns += path->truth.bins[i].busy_ns;
+        if (path->truth.bins[i].max_bytes > max_bytes)
+            max_bytes = path->truth.bins[i].max_bytes;
+    }
+    assert_int_equal(busy_ns, 100 * FULL_AT_LINK_NS);
+    assert_int_equal(max_bytes, 100 * FULL_BYTES); /* the last comes before the first has left */
+}
+
+static void test_a_held_frame_is_overtaken_by_as_many_as_asked(void **state)
+{
+    struct ckp_path *path = *state;
+    struct ckp_section *section = &path->sections[CKP_DATA][CKP_SENDER];
+
+    section->reorder_probability = 1;
+    section->min_overtakers = section->max_overtakers = 3;
+    send_numbered(path, 0, 0, FULL_BYTES);
+    section->reorder_probability = 0;
+    for (uint32_t number = 1; number <= 5; number++)
+        send_numbered(path, 0, number, FULL_BYTES);
+    struct arrivals arrivals = run_to_the_end(path);
+
+    static const uint32_t expected[] = {1, 2, 3, 0, 4, 5};
+    assert_int_equal(arrivals.count, 6);
+    assert_memory_equal(arrivals.number, expected, sizeof(expected));
+    assert_int_equal(count_fate(path, CKP_REORDERED), 1);
+}
+
+static void test_a_held_frame_that_nothing_overtakes_still_arrives(void **state)
+{
+    struct ckp_path *path = *state;
+
+    for (int section = 0; section < CKP_NUM_SECTIONS; section++)
+        path->sections[CKP_DATA][section].reorder_probability = 1,
+        path->sections[CKP_DATA][section].min_overtakers = 1,
+        path->sections[CKP_DATA][section].max_overtakers = 2;
+    send_burst(path, 1);
+
+    assert_int_equal(run_to_the_end(path).count, 1);
+    for (int section = 0; section < CKP_NUM_SECTIONS; section++)
+        assert_int_equal(path->sections[CKP_DATA][section].num_held, 0);
+}
+
+static void test_every_frame_has_one_fate_whatever_the_path_does(void **state)
+{
+    struct ckp_path *path = *state;
+    const uint32_t num_sent = 3000;
+
+    path->links[CKP_DATA].queue_limit_bytes = 20 * FULL_BYTES;
+    for (int i = 0; i < CKP_NUM_SECTIONS; i++) {
+        struct ckp_section *section = &path->sections[CKP_DATA][i];
+
+        section->loss_probability = 0.02;
+        section->reorder_probability = 0.05;
+        section->min_overtakers = 1;
+        section->max_overtakers = 4;
+    }
+    for (uint32_t number = 0; number < num_sent; number++)
+        send_numbered(path, number * 1100 * NANOS_PER_MICRO, number, FULL_BYTES);
+    struct arrivals arrivals = run_to_the_end(path);
+
+    bool seen[3000] = {false};
+    for (size_t i = 0; i < arrivals.count; i++) {
+        assert_false(seen[arrivals.number[i]]);
+        seen[arrivals.number[i]] = true;
+    }
+    assert_true(count_fate(path, CKP_QUEUE_DROP) > 0);
+    assert_true(count_fate(path, CKP_RANDOM_LOSS) > 0);
+    assert_true(count_fate(path, CKP_REORDERED) > 0);
+    assert_int_equal(arrivals.count + count_fate(path, CKP_QUEUE_DROP) +
+                         count_fate(path, CKP_RANDOM_LOSS),
+                     num_sent);
+    for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
+        for (size_t i = 1; i < path->captures[tap].num_records; i++)
+            assert_true(stamp_ns(&path->captures[tap], i - 1) <=
+                        stamp_ns(&path->captures[tap], i));
+}
+
+static void test_a_short_frame_is_padded_as_on_the_wire(void **state)
+{
+    struct ckp_path *path = *state;
+
+    send_numbered(path, 0, 7, 54);
+    struct ckp_frame *frame = NULL;
+    while (!frame)
+        frame = ckp_path_step(path);
+
+    assert_int_equal(frame->bytes, CKP_FRAME_MIN_BYTES);
+    ckp_path_release(path, frame);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_lone_frame_takes_all_delays_and_both_serialisations),
+        TEST(test_a_burst_leaves_at_exactly_the_rate_of_the_link),
+        TEST(test_what_does_not_fit_the_queue_is_dropped_and_booked),
+        TEST(test_the_truth_knows_when_the_link_was_busy),
+        TEST(test_a_held_frame_is_overtaken_by_as_many_as_asked),
+        TEST(test_a_held_frame_that_nothing_overtakes_still_arrives),
+        TEST(test_every_frame_has_one_fate_whatever_the_path_does),
+        TEST(test_a_short_frame_is_padded_as_on_the_wire),
+    };
+
+    return cmocka_run_group_tests_name("path", tests, NULL, NULL);
+}
