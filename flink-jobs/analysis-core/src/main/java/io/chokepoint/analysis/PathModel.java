@@ -26,8 +26,9 @@ final class PathModel {
     private static final int TRAIN = CapacityEstimator.TRAIN;
     private static final long DEFAULT_TICK_NANOS = 1_000_000;
     private static final long LEARN_TICK_NANOS = 200_000_000;
-    private static final double[] USUAL_TICKS = {1, 0.4, 0.5, 2, 4}; // of a decade: 1, 2, 4, 10 ms, 1 us ...
-    private static final double USUAL_TICK_TOLERANCE = 0.02;
+    private static final double[] USUAL_TICKS = {1e3, 1e5, 1e6, 2e6, 4e6, 1e7, 1e8}; // ns
+    private static final double USUAL_TICK_TOLERANCE = 0.05;
+    private static final long TRUST_TICK_NANOS = 10_000_000_000L;
     private static final long CLOCK_DRIFT = 20_000; // 50 ppm between the clocks of sender and tap
     private static final long FLOOR_NANOS = 20_000;
     private static final long RATE_WINDOW_NANOS = 30_000_000;
@@ -141,12 +142,21 @@ final class PathModel {
 
     /** How far the lowest delay of the last round lies above that of the flow's life, on the side where it is larger. */
     long queueNanos() {
-        return Math.max(receiverSide.queueNanos(), senderSide.queueNanos());
+        return Math.max(queueBehindTapNanos(), queueBeforeTapNanos());
+    }
+
+    /** Two full segments, as one ACK acknowledges, take two packet times longer than the handshake's empty ones. */
+    private long queueBehindTapNanos() {
+        return receiverSide.queueNanos(2 * packetTimeNanos());
+    }
+
+    private long queueBeforeTapNanos() {
+        return senderSide.queueNanos(packetTimeNanos());
     }
 
     /** Whether the standing queue lies between sender and tap. */
     boolean isQueueBeforeTap() {
-        return senderSide.queueNanos() > receiverSide.queueNanos();
+        return queueBeforeTapNanos() > queueBehindTapNanos();
     }
 
     /** Whether a queue stands on either side. */
@@ -157,7 +167,7 @@ final class PathModel {
     /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
     private boolean standsBehindTap() {
         long packetTime = packetTimeNanos(0);
-        return receiverSide.queueNanos() > threshold(packetTime > 0 ? packetTime : lowestRttNanos() / 12);
+        return queueBehindTapNanos() > threshold(packetTime > 0 ? packetTime : lowestRttNanos() / 12);
     }
 
     /**
@@ -166,7 +176,7 @@ final class PathModel {
      */
     private boolean standsBeforeTap() {
         double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate : passed.bitsPerSecond(lastDataNanos, window());
-        return rate > 0 && senderSide.queueNanos() > threshold(packetTimeNanos(rate));
+        return rate > 0 && queueBeforeTapNanos() > threshold(packetTimeNanos(rate));
     }
 
     private long threshold(long packetTimeNanos) {
@@ -264,13 +274,20 @@ final class PathModel {
             return DEFAULT_TICK_NANOS;
         }
         double measured = (double) elapsed / ticks;
-        double decade = Math.pow(10, Math.round(Math.log10(measured)));
-        for (double multiple : USUAL_TICKS) {
-            if (Math.abs(measured / (multiple * decade) - 1) < USUAL_TICK_TOLERANCE) {
-                return multiple * decade;
+        double usual = nearestUsualTick(measured);
+        boolean surelyUnusual = elapsed > TRUST_TICK_NANOS && Math.abs(measured / usual - 1) > USUAL_TICK_TOLERANCE;
+        return surelyUnusual ? measured : usual;
+    }
+
+    /** A queue that changes falsifies a measured tick, so it is taken for the one that senders use. */
+    private static double nearestUsualTick(double measured) {
+        double nearest = DEFAULT_TICK_NANOS;
+        for (double usual : USUAL_TICKS) {
+            if (Math.abs(Math.log(measured / usual)) < Math.abs(Math.log(measured / nearest))) {
+                nearest = usual;
             }
         }
-        return measured;
+        return nearest;
     }
 
     /**
@@ -325,9 +342,13 @@ final class PathModel {
         dataSpacing.breakChain();
     }
 
-    /** The stream whose spacing shows the narrowest link: the one with more proof. */
+    /** The stream whose spacing shows the narrowest link: the one with more proof, weighed by how well it agrees. */
     private CapacityEstimator judged() {
-        return dataSpacing.provenSamples() > ackSpacing.provenSamples() ? dataSpacing : ackSpacing;
+        return weight(dataSpacing) > weight(ackSpacing) ? dataSpacing : ackSpacing;
+    }
+
+    private static double weight(CapacityEstimator estimator) {
+        return estimator.provenSamples() * estimator.bellShare() * estimator.bellShare();
     }
 
     /** Whether the narrowest link is judged by the data that come from it, i.e. it lies before the tap. */

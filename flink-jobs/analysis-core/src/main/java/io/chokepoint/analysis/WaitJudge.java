@@ -38,6 +38,8 @@ final class WaitJudge {
     private static final double BACK_TO_BACK = 1.08; // packet times
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
     private static final long REACTION_NANOS = 150_000;
+    private static final double CLOCKED_WEIGHT = 32;
+    private static final double MOSTLY_CLOCKED = 0.6; // by chance a timer's packets follow an ACK, too
     private static final long NANOS_PER_MICRO = 1_000;
 
     private final PathModel path;
@@ -64,6 +66,7 @@ final class WaitJudge {
     // The last wait that an ACK ended, as long as its burst may still prove a send buffer limit.
     private Cause burstCause = Cause.UNKNOWN;
     private long serialisedNanos;
+    private double clocked = 1; // share of the packets after a new ACK that this ACK released
     private long burstWaitNanos;
     private int burstSegments;
 
@@ -123,6 +126,10 @@ final class WaitJudge {
     /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
     void close(Moment moment) {
         boolean released = isReleased(moment);
+        if (acks.hasView() && acks.viewTimeNanos() != openerViewNanos) {
+            clocked += ((released ? 1 : 0) - clocked) / CLOCKED_WEIGHT;
+        }
+        released = released && clocked >= MOSTLY_CLOCKED;
         Cause cause = judge(moment, true, released);
         if (isSerialisation(moment, cause)) {
             serialisedNanos += pass(moment);
@@ -347,7 +354,7 @@ final class WaitJudge {
         }
         long now = moment.now();
         boolean newAck = acks.viewTimeNanos() != openerViewNanos;
-        long reaction = Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 64);
+        long reaction = Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 128);
         long packetTime = path.packetTimeNanos();
         if (newAck && now - reachedSenderNanos() <= reaction) {
             return true;
@@ -388,6 +395,7 @@ final class WaitJudge {
         out.writeByte(burstCause.ordinal());
         Varint.write(out, burstWaitNanos);
         Varint.write(out, serialisedNanos);
+        out.writeDouble(clocked);
         Varint.write(out, burstSegments);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
@@ -417,6 +425,7 @@ final class WaitJudge {
         burstCause = Cause.values()[in.readByte()];
         burstWaitNanos = Varint.read(in);
         serialisedNanos = Varint.read(in);
+        clocked = in.readDouble();
         burstSegments = Varint.readInt(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);

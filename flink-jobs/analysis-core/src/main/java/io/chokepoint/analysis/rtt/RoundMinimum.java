@@ -19,6 +19,7 @@ public final class RoundMinimum {
     private static final int ENOUGH = 4;
 
     private long lifeMinimum = NONE;
+    private long emptyMinimum = NONE;
     private long lastRound = NONE;
     private long thisRound = NONE;
     private int samples;
@@ -43,14 +44,14 @@ public final class RoundMinimum {
         samples++;
     }
 
-    /** Bounds the life-time minimum by a delay that is known otherwise, as from the handshake. */
+    /** A delay of segments without payload, as in the handshake, or one that says nothing of a queue. */
     public void bound(long delayNanos) {
-        lifeMinimum = Math.min(lifeMinimum, delayNanos);
+        emptyMinimum = Math.min(emptyMinimum, delayNanos);
     }
 
     /** Lowest delay of the flow's life, or {@link #NONE}. */
     public long lifeMinimum() {
-        return lifeMinimum;
+        return Math.min(lifeMinimum, emptyMinimum);
     }
 
     /** The newest sample, or {@link #NONE}. */
@@ -71,10 +72,18 @@ public final class RoundMinimum {
         return Math.max(lastSamples, samples);
     }
 
-    /** How far even the lowest recent delay lies above that of the flow's life, in ns; 0 if unknown. */
-    public long queueNanos() {
+    /**
+     * How far even the lowest recent delay lies above that of the flow's life, in ns; 0 if unknown.
+     *
+     * @param serialisationNanos what full segments take longer than empty ones where no queue stands
+     */
+    public long queueNanos(long serialisationNanos) {
         long recent = recentMinimum();
-        return recent == NONE || lifeMinimum == NONE ? 0 : Math.max(0, recent - lifeMinimum);
+        if (recent == NONE) {
+            return 0;
+        }
+        long empty = emptyMinimum == NONE ? NONE : emptyMinimum + serialisationNanos;
+        return Math.max(0, recent - Math.min(lifeMinimum, empty));
     }
 
     /** Forgets the rounds, as after a silence, but not the life-time minimum. */
@@ -88,6 +97,7 @@ public final class RoundMinimum {
     /** Writes the state. */
     public void writeTo(DataOutput out) throws IOException {
         writeDelay(out, lifeMinimum);
+        writeDelay(out, emptyMinimum);
         writeDelay(out, lastRound);
         writeDelay(out, thisRound);
         writeDelay(out, latest);
@@ -99,6 +109,7 @@ public final class RoundMinimum {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         lifeMinimum = readDelay(in);
+        emptyMinimum = readDelay(in);
         lastRound = readDelay(in);
         thisRound = readDelay(in);
         latest = readDelay(in);

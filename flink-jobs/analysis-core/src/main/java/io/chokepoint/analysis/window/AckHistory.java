@@ -105,6 +105,7 @@ public final class AckHistory {
      */
     public long advanceByEcho(long now, int tsEcho, long shortestDelayNanos) {
         long echoed = NONE;
+        long shortest = shortestDelayNanos;
         while (pending > 0) {
             int value = timestamp[first];
             if (isBefore(tsEcho, value)) {
@@ -113,8 +114,9 @@ public final class AckHistory {
             if (value == tsEcho) {
                 if (echoed == NONE && (!hasView || viewTimestamp != tsEcho)) {
                     echoed = timeNanos[first];
+                    shortest = Math.min(shortest, now - echoed); // the echoed one has arrived
                 }
-                if (timeNanos[first] > now - shortestDelayNanos) {
+                if (timeNanos[first] > now - shortest) {
                     break;
                 }
             }
