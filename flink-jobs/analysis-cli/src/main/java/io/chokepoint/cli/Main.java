@@ -3,6 +3,8 @@ package io.chokepoint.cli;
 
 import io.chokepoint.cli.analyze.Analyze;
 import io.chokepoint.cli.analyze.AnalyzeOptions;
+import io.chokepoint.cli.migrate.Migrate;
+import io.chokepoint.cli.migrate.Sql;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -37,7 +39,9 @@ public final class Main {
         String[] rest = Arrays.copyOfRange(args, Math.min(1, args.length), args.length);
         return switch (command) {
             case "analyze" -> asksForHelp(rest) ? print(AnalyzeOptions.USAGE) : Analyze.run(AnalyzeOptions.parse(rest));
-            default -> throw new WrongOption("command " + command + " is not known: expected analyze");
+            case "migrate" -> asksForHelp(rest) ? print(Migrate.USAGE) : Migrate.run(rest);
+            case "sql" -> asksForHelp(rest) ? print(Sql.USAGE) : Sql.run(rest);
+            default -> throw new WrongOption("command " + command + " is not known: expected analyze, migrate or sql");
         };
     }
 

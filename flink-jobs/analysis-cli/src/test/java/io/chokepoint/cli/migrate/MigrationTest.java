@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.cli.migrate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MigrationTest {
+    private static final Migration FIRST = new Migration(1, "V001__a.sql", "CREATE a", "c1");
+    private static final Migration SECOND = new Migration(2, "V002__b.sql", "CREATE b", "c2");
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void filesComeInTheOrderOfTheirNumbers() throws IOException {
+        write("V002__views.sql", "SELECT 2");
+        write("V001__tables.sql", "SELECT 1");
+        write("README.md", "not a migration");
+
+        List<Migration> migrations = Migration.readAll(directory);
+
+        assertThat(migrations).extracting(Migration::name).containsExactly("V001__tables.sql", "V002__views.sql");
+        assertThat(migrations.get(0).checksum())
+                .as("sha256sum of the file")
+                .isEqualTo("e004ebd5b5532a4b85984a62f8ad48a81aa3460c1ca07701f386135d72cdecf5");
+    }
+
+    @Test
+    void aMissingNumberIsRefused() throws IOException {
+        write("V001__tables.sql", "SELECT 1");
+        write("V003__views.sql", "SELECT 3");
+
+        assertThatThrownBy(() -> Migration.readAll(directory)).hasMessageContaining("has no migration V002, or two");
+    }
+
+    @Test
+    void anotherNameIsRefused() throws IOException {
+        write("V1__tables.sql", "SELECT 1");
+
+        assertThatThrownBy(() -> Migration.readAll(directory)).hasMessageContaining("V1__tables.sql: expected a name");
+    }
+
+    @Test
+    void theShippedMigrationsAreEachOneStatement() throws IOException {
+        List<Migration> migrations =
+                Migration.readAll(Path.of(System.getProperty("chokepoint.root"), "schemas/clickhouse"));
+
+        assertThat(migrations).isNotEmpty();
+        assertThat(migrations)
+                .allSatisfy(migration -> assertThat(migration.statement())
+                        .as(migration.name())
+                        .startsWith("-- SPDX-License-Identifier: Apache-2.0\n")
+                        .doesNotContain(";\n")
+                        .containsAnyOf("CREATE TABLE IF NOT EXISTS ", "CREATE OR REPLACE VIEW ", " IF NOT EXISTS "));
+    }
+
+    @Test
+    void whatWasAppliedMayBeABeginning() {
+        assertThatCode(() -> Tables.check(List.of(FIRST, SECOND), Map.of(), "db"))
+                .doesNotThrowAnyException();
+        assertThatCode(() -> Tables.check(List.of(FIRST, SECOND), Map.of(1, "c1"), "db"))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void aFileThatChangedAfterItWasAppliedIsRefused() {
+        assertThatThrownBy(() -> Tables.check(List.of(FIRST, SECOND), Map.of(1, "other"), "db"))
+                .isInstanceOf(IOException.class)
+                .hasMessage("V001__a.sql was changed after it was applied to database db: expected the change as a new"
+                        + " migration");
+    }
+
+    @Test
+    void aNewerDatabaseIsRefused() {
+        assertThatThrownBy(() -> Tables.check(List.of(FIRST, SECOND), Map.of(1, "c1", 2, "c2", 3, "c3"), "db"))
+                .hasMessage("database db is at version 3, this release knows only 2: expected the release that migrated"
+                        + " it, or a newer one");
+    }
+
+    @Test
+    void aMigrationThatWasPassedOverIsRefused() {
+        assertThatThrownBy(() -> Tables.check(List.of(FIRST, SECOND), Map.of(2, "c2"), "db"))
+                .hasMessage("V001__a.sql was not applied although version 2 was: expected migrations in their order");
+    }
+
+    private void write(String name, String text) throws IOException {
+        Files.writeString(directory.resolve(name), text);
+    }
+}
