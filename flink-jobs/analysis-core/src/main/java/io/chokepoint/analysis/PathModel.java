@@ -356,6 +356,11 @@ final class PathModel {
         return judged() == dataSpacing;
     }
 
+    /** Whether the narrowest link lies before the tap, or may, as delays vary there by more than {@code jitterNanos}. */
+    boolean mayQueueBeforeTap(long jitterNanos) {
+        return isJudgedByData() || (judged().capacityBitsPerSecond() == 0 && queueBeforeTapNanos() > jitterNanos);
+    }
+
     /** Rate of the narrowest link in bit/s, from proven samples; 0 if there is none. */
     double capacityBitsPerSecond() {
         double capacity = judged().capacityBitsPerSecond();

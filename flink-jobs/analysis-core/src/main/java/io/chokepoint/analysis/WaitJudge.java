@@ -359,8 +359,8 @@ final class WaitJudge {
         if (newAck && now - reachedSenderNanos() <= reaction) {
             return true;
         }
-        if (newAck && path.isJudgedByData()) {
-            // The bottleneck lies before the tap: one packet time on it is no pause, nor is a queue.
+        if (newAck && path.mayQueueBeforeTap(reaction)) {
+            // One packet time on a link before the tap is no pause, nor is a queue there.
             long lowest = path.senderSide().lifeMinimum();
             long withoutQueue = moment.passedWithoutQueueNanos() - acks.viewTimeNanos();
             if (now - reachedSenderNanos() <= reaction + packetTime
