@@ -5,7 +5,15 @@
 # listener PORT: prints the socket inode of whoever listens on it on 127.0.0.1 or on all addresses.
 listener() {
     awk -v port="$(printf '%04X' "$1")" '
-        $4 == "0A" && $2 ~ ":" port "$" && $2 ~ /^(0100007F|0*|0{16}FFFF0000(0100007F|00000000)):/ { print $10; exit }
+        BEGIN {
+            any6 = "00000000000000000000000000000000"
+            mapped = "0000000000000000FFFF0000"
+            taking["0100007F"]; taking["00000000"]; taking[any6]; taking[mapped "0100007F"]; taking[mapped "00000000"]
+        }
+        $4 == "0A" {
+            split($2, local, ":")
+            if (local[2] == port && local[1] in taking) { print $10; exit }
+        }
     ' /proc/net/tcp /proc/net/tcp6 2>/dev/null
 }
 
