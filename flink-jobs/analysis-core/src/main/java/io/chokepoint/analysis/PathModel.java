@@ -47,6 +47,11 @@ final class PathModel {
     private long rttVariationNanos;
     private double bestRate;
 
+    // What follows from the estimators and the best rate: see conclude().
+    private boolean judgedByData;
+    private double capacity;
+    private long packetTimeNanos;
+
     private long lastAckNanos;
     private boolean ackChain;
     private long lastDataNanos;
@@ -58,6 +63,8 @@ final class PathModel {
     private int trainSize;
     private long firstTimestampNanos;
     private int firstTimestamp;
+    private double tickNanos = DEFAULT_TICK_NANOS;
+    private long learnTickAtNanos;
     private long leastOffsetNanos = Long.MAX_VALUE / 2;
     private long leastOffsetAtNanos;
 
@@ -75,7 +82,10 @@ final class PathModel {
 
     /** Size of a full segment on the layer of the rates, in bytes. */
     void setSegmentLayerBytes(long bytes) {
-        segmentLayerBytes = Math.max(1, bytes);
+        if (bytes != segmentLayerBytes) {
+            segmentLayerBytes = Math.max(1, bytes);
+            conclude();
+        }
     }
 
     RoundMinimum receiverSide() {
@@ -147,11 +157,11 @@ final class PathModel {
 
     /** Two full segments, as one ACK acknowledges, take two packet times longer than the handshake's empty ones. */
     private long queueBehindTapNanos() {
-        return receiverSide.queueNanos(2 * packetTimeNanos());
+        return receiverSide.queueNanos(2 * packetTimeNanos);
     }
 
     private long queueBeforeTapNanos() {
-        return senderSide.queueNanos(packetTimeNanos());
+        return senderSide.queueNanos(packetTimeNanos);
     }
 
     /** Whether the standing queue lies between sender and tap. */
@@ -166,8 +176,7 @@ final class PathModel {
 
     /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
     private boolean standsBehindTap() {
-        long packetTime = packetTimeNanos(0);
-        return queueBehindTapNanos() > threshold(packetTime > 0 ? packetTime : lowestRttNanos() / 12);
+        return queueBehindTapNanos() > threshold(packetTimeNanos > 0 ? packetTimeNanos : lowestRttNanos() / 12);
     }
 
     /**
@@ -175,8 +184,12 @@ final class PathModel {
      * capacity is known the threshold counts gaps instead of packet times.
      */
     private boolean standsBeforeTap() {
+        long queue = queueBeforeTapNanos();
+        if (queue <= threshold(packetTimeNanos)) {
+            return false;
+        }
         double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate : passed.bitsPerSecond(lastDataNanos, window());
-        return rate > 0 && queueBeforeTapNanos() > threshold(packetTimeNanos(rate));
+        return rate > 0 && queue > threshold(packetTimeOr(rate));
     }
 
     private long threshold(long packetTimeNanos) {
@@ -184,15 +197,13 @@ final class PathModel {
         return Math.max(Math.max(packetTimeNanos * 3 / 2, 4 * resolutionNanos), jitter);
     }
 
-    private long packetTimeNanos(double fallbackRate) {
-        double rate = capacityBitsPerSecond();
-        rate = rate > 0 ? rate : fallbackRate;
-        return rate > 0 ? (long) (segmentLayerBytes * BITS_PER_BYTE * NANOS_PER_SECOND / rate) : 0;
-    }
-
     /** Time a full segment takes on the narrowest link, in ns; 0 if its rate is unknown. */
     long packetTimeNanos() {
-        return packetTimeNanos(0);
+        return packetTimeNanos;
+    }
+
+    private long packetTimeOr(double fallbackRate) {
+        return packetTimeNanos > 0 ? packetTimeNanos : packetTimeAt(fallbackRate);
     }
 
     // ---- rates ----
@@ -200,7 +211,7 @@ final class PathModel {
     /** Time over which the rate is compared with the capacity: max(RTT, 10 packet times, 30 ms or 4 RTT if less). */
     private long window() {
         long rtt = Math.max(rttNanos(), resolutionNanos);
-        return Math.max(Math.max(rtt, 10 * packetTimeNanos(bestRate)), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
+        return Math.max(Math.max(rtt, 10 * packetTimeOr(bestRate)), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
     }
 
     /** In-order new data passes the tap. */
@@ -222,7 +233,7 @@ final class PathModel {
     /** More than an RTT or so of silence is the sender's pause, not a queue's spacing. */
     private long longestGap() {
         long rtt = rttNanos();
-        return rtt == 0 ? RATE_WINDOW_NANOS : Math.max(rtt / 2, 4 * packetTimeNanos(0));
+        return rtt == 0 ? RATE_WINDOW_NANOS : Math.max(rtt / 2, 4 * packetTimeNanos);
     }
 
     private void remember(long now, Packet packet) {
@@ -232,18 +243,23 @@ final class PathModel {
         if (firstTimestampNanos == 0) {
             firstTimestampNanos = now;
             firstTimestamp = packet.timestampValue;
+            learnTickAtNanos = now + LEARN_TICK_NANOS;
         }
         trainNanos[trainNext] = now;
         trainTimestamp[trainNext] = packet.timestampValue;
         trainNext = (trainNext + 1) % TRAIN;
         trainSize = Math.min(trainSize + 1, TRAIN);
-        long offset = now - senderClock(now, packet);
+        if (now >= learnTickAtNanos) {
+            tickNanos = learnTick(now, packet);
+            learnTickAtNanos = now + LEARN_TICK_NANOS;
+        }
+        long offset = now - senderClock(packet);
         leastOffsetNanos = Math.min(leastOffsetNanos + (now - leastOffsetAtNanos) / CLOCK_DRIFT, offset);
         leastOffsetAtNanos = now;
     }
 
-    private long senderClock(long now, Packet packet) {
-        return firstTimestampNanos + Math.round((double) (packet.timestampValue - firstTimestamp) * tickNanos(now, packet));
+    private long senderClock(Packet packet) {
+        return firstTimestampNanos + Math.round((packet.timestampValue - firstTimestamp) * tickNanos);
     }
 
     /**
@@ -254,7 +270,7 @@ final class PathModel {
         if (!packet.hasTimestamps || firstTimestampNanos == 0) {
             return now;
         }
-        return Math.min(now, senderClock(now, packet) + leastOffsetNanos);
+        return Math.min(now, senderClock(packet) + leastOffsetNanos);
     }
 
     /** Whether the last segments took longer to pass the tap than their sender took to send them, by its own clock. */
@@ -264,10 +280,10 @@ final class PathModel {
         }
         long span = now - trainNanos[trainNext];
         int ticks = packet.timestampValue - trainTimestamp[trainNext];
-        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1.0) * tickNanos(now, packet);
+        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1.0) * tickNanos;
     }
 
-    private double tickNanos(long now, Packet packet) {
+    private double learnTick(long now, Packet packet) {
         int ticks = packet.timestampValue - firstTimestamp;
         long elapsed = now - firstTimestampNanos;
         if (elapsed < LEARN_TICK_NANOS || ticks <= 0) {
@@ -307,7 +323,7 @@ final class PathModel {
         long gap = now - lastAckNanos;
         if (usable && ackChain && gap > 0 && gap < longestGap() && segments <= MAX_ACKED_SEGMENTS) {
             // Data that came closer together than one of their packet times can only have left without a pause.
-            boolean stretched = dataGapNanos >= 0 && gap >= Math.max(PROOF_BY_STRETCH, segments) * dataGapNanos;
+            boolean stretched = dataGapNanos >= 0 && gap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGapNanos;
             boolean proven = standsBehindTap() || stretched;
             sample(ackSpacing, proven, now, layerBytes, gap, segments);
         } else {
@@ -322,14 +338,14 @@ final class PathModel {
             estimator.add(now, (double) layerBytes * BITS_PER_BYTE, gap);
             if (estimator.isDue()) {
                 estimator.estimate();
+                conclude();
             }
         } else {
             estimator.breakChain();
         }
-        long packetTime = packetTimeNanos(0);
-        if (packetTime > 0 && estimator == judged()) {
+        if (packetTimeNanos > 0 && estimator == judged()) {
             gapsNanos += gap;
-            interleavedNanos += gap > LONG_GAP * segments * packetTime ? gap : 0;
+            interleavedNanos += gap > LONG_GAP * segments * packetTimeNanos ? gap : 0;
         }
     }
 
@@ -344,7 +360,19 @@ final class PathModel {
 
     /** The stream whose spacing shows the narrowest link: the one with more proof, weighed by how well it agrees. */
     private CapacityEstimator judged() {
-        return weight(dataSpacing) > weight(ackSpacing) ? dataSpacing : ackSpacing;
+        return judgedByData ? dataSpacing : ackSpacing;
+    }
+
+    /** Draws the conclusions of a new estimate or best rate. */
+    private void conclude() {
+        judgedByData = weight(dataSpacing) > weight(ackSpacing);
+        double estimate = judged().capacityBitsPerSecond();
+        capacity = bestRate > TOO_LOW * estimate ? 0 : estimate;
+        packetTimeNanos = capacity > 0 ? packetTimeAt(capacity) : 0;
+    }
+
+    private long packetTimeAt(double rate) {
+        return rate > 0 ? (long) (segmentLayerBytes * BITS_PER_BYTE * NANOS_PER_SECOND / rate) : 0;
     }
 
     private static double weight(CapacityEstimator estimator) {
@@ -353,7 +381,7 @@ final class PathModel {
 
     /** Whether the narrowest link is judged by the data that come from it, i.e. it lies before the tap. */
     boolean isJudgedByData() {
-        return judged() == dataSpacing;
+        return judgedByData;
     }
 
     /** Whether the narrowest link lies before the tap, or may, as delays vary there by more than {@code jitterNanos}. */
@@ -363,8 +391,7 @@ final class PathModel {
 
     /** Rate of the narrowest link in bit/s, from proven samples; 0 if there is none. */
     double capacityBitsPerSecond() {
-        double capacity = judged().capacityBitsPerSecond();
-        return bestRate > TOO_LOW * capacity ? 0 : capacity;
+        return capacity;
     }
 
     /** Gaps with a proven queue. */
@@ -389,7 +416,10 @@ final class PathModel {
     /** Rate at which the flow's data get past the bottleneck at present, in bit/s; 0 if unknown. */
     double deliveredBitsPerSecond(long now) {
         double rate = delivered().bitsPerSecond(now, window());
-        bestRate = Math.max(bestRate, rate);
+        if (rate > bestRate) {
+            bestRate = rate;
+            conclude();
+        }
         return rate;
     }
 
@@ -401,7 +431,6 @@ final class PathModel {
     /** Whether this flow fills the narrowest link alone at {@code now}: it delivers at least 0.9 of a proven capacity. */
     boolean isFull(long now) {
         double rate = deliveredBitsPerSecond(now);
-        double capacity = capacityBitsPerSecond();
         return capacity > 0 && rate >= FULL * capacity;
     }
 
@@ -452,6 +481,8 @@ final class PathModel {
         Varint.write(out, trainTimestamp[0]);
         Varint.write(out, firstTimestampNanos);
         Varint.write(out, firstTimestamp);
+        out.writeDouble(tickNanos);
+        Varint.write(out, learnTickAtNanos);
         Varint.write(out, leastOffsetNanos);
         Varint.write(out, leastOffsetAtNanos);
         Varint.write(out, resolutionNanos);
@@ -486,11 +517,14 @@ final class PathModel {
         }
         firstTimestampNanos = Varint.read(in);
         firstTimestamp = (int) Varint.read(in);
+        tickNanos = in.readDouble();
+        learnTickAtNanos = Varint.read(in);
         leastOffsetNanos = Varint.read(in);
         leastOffsetAtNanos = Varint.read(in);
         resolutionNanos = Varint.read(in);
         segmentLayerBytes = Varint.read(in);
         interleavedNanos = Varint.read(in);
         gapsNanos = Varint.read(in);
+        conclude();
     }
 }

@@ -65,14 +65,21 @@ public final class DeliveryRate {
 
     /** Bits per second between {@code now} and at least {@code windowNanos} before; 0 if that is not known. */
     public double bitsPerSecond(long now, long windowNanos) {
-        for (int i = 1; i <= size; i++) {
-            int at = (next - i) & mask();
-            long span = now - timeNanos[at];
-            if (span >= windowNanos) {
-                return (totalBytes - cumulativeBytes[at]) * BITS_PER_BYTE_NANOS / span;
+        int low = 1; // the entry searched for is the low-th newest
+        int high = size + 1;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (now - timeNanos[(next - middle) & mask()] >= windowNanos) {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
         }
-        return 0;
+        if (low > size) {
+            return 0;
+        }
+        int at = (next - low) & mask();
+        return (totalBytes - cumulativeBytes[at]) * BITS_PER_BYTE_NANOS / (now - timeNanos[at]);
     }
 
     /** Forgets the past, as after a hole. */
