@@ -94,11 +94,10 @@ public final class LogHistogram {
     }
 
     private static int bin(long nanos) {
-        long micros16 = Math.max(16, nanos * 16 / NANOS_PER_MICRO);
-        int octave = 63 - Long.numberOfLeadingZeros(micros16);
-        double fraction = (double) micros16 / (1L << octave) - 1;
-        int sub = subBin(fraction);
-        return Math.min(BINS - 1, (octave - 4) * BINS_PER_OCTAVE + sub);
+        double micros = Math.max(1, (double) nanos / NANOS_PER_MICRO);
+        int octave = Math.getExponent(micros);
+        int sub = subBin(micros / (1L << octave) - 1);
+        return Math.min(BINS - 1, octave * BINS_PER_OCTAVE + sub);
     }
 
     /** Index of 2^(sub/8) in 1..2 for a mantissa of 1 + fraction. */
