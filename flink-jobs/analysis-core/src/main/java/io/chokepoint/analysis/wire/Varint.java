@@ -34,7 +34,7 @@ public final class Varint {
         throw new IOException("a state number of more than " + LONGEST + " bytes");
     }
 
-    /** Writes a number that {@link #write} would take for an int. */
+    /** Reads what {@link #write} wrote of a number that fits into an int. */
     public static int readInt(DataInput in) throws IOException {
         return Math.toIntExact(read(in));
     }
