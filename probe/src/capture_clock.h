@@ -24,6 +24,7 @@ struct ckp_capture_clock {
 /** A believed leap counts as at most this much time, so that no sequence of leaps overflows. */
 #define CKP_CLOCK_CREDIT_NS (3600 * CKP_NANOS_PER_SECOND)
 
-void ckp_capture_clock_observe(struct ckp_capture_clock *clock, int64_t time_ns);
+/** @return whether it has just believed a leap, after CKP_CLOCK_STRAYS - 1 frames that it did not */
+bool ckp_capture_clock_observe(struct ckp_capture_clock *clock, int64_t time_ns);
 
 #endif

@@ -20,6 +20,7 @@ struct ckp_capture {
     struct bpf_program filter;
     bool has_filter;
     bool is_regular;
+    bool is_pcapng;
     enum ckp_link link;
     int64_t resolution_ns;
     bool has_pending; /* a frame read ahead, its bytes still in libpcap's buffer */
@@ -64,7 +65,8 @@ static bool check_format(struct ckp_capture *capture, FILE *stream, char *why, s
     };
     enum ckp_capture_format format = ckp_capture_format_peek(stream, &capture->resolution_ns);
 
-    if (format == CKP_FORMAT_CAPTURE)
+    capture->is_pcapng = format == CKP_FORMAT_PCAPNG;
+    if (format == CKP_FORMAT_PCAP || format == CKP_FORMAT_PCAPNG)
         return true;
     snprintf(why, why_size, "%s %s", capture->name, refusal[format]);
     return false;
@@ -97,7 +99,10 @@ static bool open_pcap(struct ckp_capture *capture, FILE *stream, char *why, size
     capture->pcap =
         pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, error);
     if (!capture->pcap) {
-        snprintf(why, why_size, "%s cannot be read: %s", capture->name, error);
+        if (feof(stream))
+            snprintf(why, why_size, "%s ends within its header", capture->name);
+        else
+            snprintf(why, why_size, "%s cannot be read: %s", capture->name, error);
         fclose(stream);
         return false;
     }
@@ -183,6 +188,15 @@ static enum ckp_capture_status fail(struct ckp_capture *capture)
     return CKP_CAPTURE_FAILED;
 }
 
+/* Seconds of the older format are 32 bits without a sign, which libpcap takes for signed ones: what
+ * looks like 1901 to 1969 is 2038 to 2106. The "microseconds" are ns: see open_pcap(). */
+static int64_t time_of(const struct ckp_capture *capture, const struct timeval *stamp)
+{
+    int64_t seconds = capture->is_pcapng ? stamp->tv_sec : (int64_t)(uint32_t)stamp->tv_sec;
+
+    return ckp_time_ns(seconds, stamp->tv_usec);
+}
+
 static enum ckp_capture_status read_frame(struct ckp_capture *capture, struct ckp_frame *frame)
 {
     struct pcap_pkthdr *header;
@@ -197,7 +211,7 @@ static enum ckp_capture_status read_frame(struct ckp_capture *capture, struct ck
         .bytes = bytes,
         .captured_bytes = header->caplen,
         .original_bytes = header->len,
-        .time_ns = ckp_time_ns(header->ts.tv_sec, header->ts.tv_usec), /* really ns: see open */
+        .time_ns = time_of(capture, &header->ts),
     };
     if (capture->has_filter && !pcap_offline_filter(&capture->filter, header, bytes))
         return CKP_CAPTURE_FILTERED;

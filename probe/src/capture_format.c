@@ -113,15 +113,19 @@ static enum ckp_capture_format recognise(struct peek *peek, int64_t *resolution_
 
     uint32_t magic = load_32(peek, 0);
     uint32_t swapped = __builtin_bswap32(magic);
-    *resolution_ns = RESOLUTION_US_NS;
-    if (magic == PCAPNG_SECTION)
+    if (magic == PCAPNG_SECTION) {
         *resolution_ns = pcapng_resolution_ns(peek);
-    else if (magic == PCAP_MAGIC_NS || swapped == PCAP_MAGIC_NS)
+        return CKP_FORMAT_PCAPNG;
+    }
+    if (magic == PCAP_MAGIC_NS || swapped == PCAP_MAGIC_NS) {
         *resolution_ns = 1;
-    else if (magic != PCAP_MAGIC_US && swapped != PCAP_MAGIC_US && magic != PCAP_MAGIC_MODIFIED &&
-             swapped != PCAP_MAGIC_MODIFIED)
-        return CKP_FORMAT_UNKNOWN;
-    return CKP_FORMAT_CAPTURE;
+        return CKP_FORMAT_PCAP;
+    }
+    *resolution_ns = RESOLUTION_US_NS;
+    return magic == PCAP_MAGIC_US || swapped == PCAP_MAGIC_US || magic == PCAP_MAGIC_MODIFIED ||
+                   swapped == PCAP_MAGIC_MODIFIED
+               ? CKP_FORMAT_PCAP
+               : CKP_FORMAT_UNKNOWN;
 }
 
 enum ckp_capture_format ckp_capture_format_peek(FILE *stream, int64_t *resolution_ns)

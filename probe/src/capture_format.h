@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 enum ckp_capture_format {
-    CKP_FORMAT_CAPTURE,
+    CKP_FORMAT_PCAP,
+    CKP_FORMAT_PCAPNG,
     CKP_FORMAT_EMPTY,
     CKP_FORMAT_GZIP,
     CKP_FORMAT_ZSTD,

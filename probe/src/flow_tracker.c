@@ -318,16 +318,30 @@ static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle,
         close_run(tracker, flow);
 }
 
+/* The clock stood still while it did not believe these flows' packets: the leap it has made since
+ * is no silence of theirs. */
+static void forgive_leap(struct ckp_flow_tracker *tracker)
+{
+    for (unsigned i = 0; i < CKP_CLOCK_STRAYS - 1; i++)
+        ckp_flow_at(&tracker->table, tracker->stray_flows[i])->clock_last_ns =
+            tracker->clock.now_ns;
+}
+
 void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
                               uint64_t hash)
 {
-    ckp_capture_clock_observe(&tracker->clock, packet->segment.time_ns);
+    struct ckp_capture_clock *clock = &tracker->clock;
+
+    if (ckp_capture_clock_observe(clock, packet->segment.time_ns))
+        forgive_leap(tracker);
     keep_time(tracker);
 
     uint32_t handle = flow_of(tracker, packet, hash);
     cut_at_clock_step(tracker, handle, packet->segment.time_ns);
     learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
     append(tracker, handle, packet);
+    if (clock->strays)
+        tracker->stray_flows[clock->strays - 1] = handle;
 }
 
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
@@ -338,6 +352,7 @@ void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
             continue;
         int64_t until_ns = flow->last_ns + (tracker->clock.now_ns - flow->clock_last_ns);
         if (settle(tracker, handle, until_ns))
-            end_flow(tracker, handle, until_ns, CKP_END_CAPTURE_END);
+            end_flow(tracker, handle, until_ns,
+                     flow->closing ? flow->closing : CKP_END_CAPTURE_END);
     }
 }

@@ -17,6 +17,7 @@ struct ckp_flow_tracker {
     struct ckp_flow_table table;
     struct ckp_run_pool pool;
     struct ckp_capture_clock clock;
+    uint32_t stray_flows[CKP_CLOCK_STRAYS]; /* those whose packets the clock does not believe yet */
     uint32_t oldest_run; /* flows with an open run, in order of opening */
     uint32_t newest_run;
     uint32_t eviction_hand;

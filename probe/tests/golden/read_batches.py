@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints a batch stream as text: one line a batch, a run and a packet.
 
+usage: read_batches.py [RESOLUTION_NS] < STREAM     rounds all times down to the resolution
+
 An independent reader for the tests: driven by the schema file, decoding columns by the table in
 schemas/README.md, sharing nothing with the probe's encoder.
 """
@@ -181,8 +183,16 @@ def endpoint(run, side):
     return f"{ipaddress.ip_address(run[side + '_address'])} {run[side + '_port']}"
 
 
+def round_times(batch, resolution_ns):
+    for run in batch["runs"]:
+        for name in ("flow_start_ns", "observed_until_ns"):
+            run[name] -= run[name] % resolution_ns
+
+
 def main():
+    resolution_ns = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     for _, batch in read_stream(sys.stdin.buffer):
+        round_times(batch, resolution_ns)
         header = {key: value for key, value in batch.items() if key not in ("runs", "counters")}
         print("batch", *(f"{key}={value}" for key, value in header.items()),
               *(f"{c['name']}={c['value']}" for c in batch["counters"]))
@@ -194,6 +204,7 @@ def main():
                   f" until {run['observed_until_ns']} end {run['end_reason']}"
                   f" packets {run['packets']}")
             for packet in decode_packets(run):
+                packet["time_ns"] -= packet["time_ns"] % resolution_ns
                 print(describe_packet(packet))
 
 

@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The probe from end to end: captures in, batch streams and sentences out.
+#
+# usage: run.sh PROBE
+set -u
+probe=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 "$here/make_captures.py" "$work"
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# read_text FILE [RESOLUTION_NS]: the runs and packets of a batch stream, without its headers.
+read_text() {
+    python3 "$here/read_batches.py" ${2:+"$2"} <"$1" | grep -v '^batch'
+}
+
+# counter NAME: its value in the last ledger.
+counter() {
+    grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
+}
+
+# header FILE TEXT: whether the first batch's header holds the text.
+header() {
+    python3 "$here/read_batches.py" <"$1" >"$work/header"
+    head -n 1 "$work/header" | grep -q "$2"
+}
+
+# play NAME ARGUMENT...: runs the probe, its stream to NAME.out; the exit code is left in $code.
+play() {
+    name=$1
+    shift
+    "$probe" --ledger "$work/ledger" --output "$work/$name.out" "$@" 2>"$work/$name.err"
+    code=$?
+}
+
+# --- what the conversation means, whatever carries it ---
+expected=$here/conversation.txt
+for capture in ethernet.pcap big-endian.pcap ns.pcapng ns-big-endian.pcapng raw.pcap ipv4.pcap null.pcap loop.pcap \
+    sll.pcap sll2.pcap snapped.pcap; do
+    play "$capture" --session 1 "$work/$capture"
+    [ $code -eq 0 ] || fail "$capture: exit code $code"
+    read_text "$work/$capture.out" >"$work/text"
+    diff "$expected" "$work/text" || fail "$capture is not $expected"
+done
+for row in us.pcap:1000 us-big-endian.pcap:1000 us.pcapng:1000 default.pcapng:1000 ms.pcapng:1000000 ethernet.pcap:1 \
+    ns.pcapng:1; do
+    capture=${row%:*} resolution=${row#*:}
+    play "$capture" --session 1 "$work/$capture"
+    read_text "$work/$capture.out" >"$work/text"
+    read_text "$work/ethernet.pcap.out" "$resolution" | diff - "$work/text" || fail "$capture differs by more than its resolution"
+    header "$work/$capture.out" " timestamp_resolution_ns=$resolution " ||
+        fail "$capture: its resolution is not $resolution"
+done
+play power-of-2 "$work/power-of-2.pcapng"
+header "$work/power-of-2.out" " timestamp_resolution_ns=1 " || fail "power of 2"
+
+# --- the same capture gives the same bytes ---
+play again --tap ethernet "$work/ethernet.pcap"
+cp "$work/again.out" "$work/first.out"
+play again --tap ethernet "$work/ethernet.pcap"
+cmp "$work/again.out" "$work/first.out" || fail "two runs over one capture differ"
+"$probe" --session 1 --tap ethernet --output - "$work/ethernet.pcap" 2>"$work/pipe.err" >"$work/pipe.out"
+cmp "$work/pipe.out" "$work/ethernet.pcap.out" || fail "standard output is not the file"
+"$probe" --session 1 --tap ethernet --output - - <"$work/ethernet.pcap" 2>"$work/pipe.err" >"$work/pipe.out"
+cmp "$work/pipe.out" "$work/ethernet.pcap.out" || fail "redirected standard input gives other bytes than the file"
+cat "$work/ethernet.pcap" | "$probe" --session 1 --tap ethernet - 2>"$work/pipe.err" >"$work/pipe.out"
+cmp "$work/pipe.out" "$work/ethernet.pcap.out" || fail "a pipe gives other bytes than the file"
+cat "$work/ns.pcapng" | "$probe" --session 1 --tap ethernet - 2>"$work/pipe.err" >"$work/pipe.out"
+cmp "$work/pipe.out" "$work/ethernet.pcap.out" || fail "a pcapng pipe gives other bytes than the file"
+mkfifo "$work/fifo"
+cat "$work/ethernet.pcap" >"$work/fifo" &
+play fifo --session 1 --tap ethernet "$work/fifo"
+cmp "$work/fifo.out" "$work/ethernet.pcap.out" || fail "a FIFO gives other bytes than the file"
+play parts --session 1 --tap ethernet "$work/second.pcap" "$work/no-frames.pcap" "$work/first.pcap"
+cmp "$work/parts.out" "$work/ethernet.pcap.out" || fail "two captures of one tap, given in the wrong order, are not read in time order"
+play default-tap "$work/ethernet.pcap"
+header "$work/default-tap.out" '^batch probe=probe tap=ethernet ' || fail "default of --tap"
+
+# --- every frame has one fate ---
+play bad --session 1 "$work/bad-frames.pcap"
+[ $code -eq 0 ] || fail "bad frames: exit code $code"
+for row in frames_received:34 packets_encoded:13 packets_delivered:13 frames_not_ip:1 frames_not_tcp:2 \
+    frames_fragment_not_first:3 frames_truncated:4 frames_malformed_ip:5 frames_malformed_tcp:6 frames_filtered:0; do
+    [ "$(counter "${row%:*}")" = "${row#*:}" ] || fail "bad frames: ${row%:*} is $(counter "${row%:*}"), expected ${row#*:}"
+done
+read_text "$work/bad.out" | awk '/^  run/ { keep = $3 != 7 } keep' | diff "$expected" - || fail "bad frames changed the good flow"
+play filter --filter 'tcp[tcpflags] & tcp-syn != 0' "$work/bad-frames.pcap"
+[ "$(counter frames_filtered) $(counter packets_encoded)" = "32 2" ] || fail "--filter"
+play future "$work/year-2300.pcapng"
+[ "$(counter frames_received) $(counter frames_time_out_of_range)" = "11 11" ] || fail "stamps after 2261"
+play none "$work/no-frames.pcap"
+[ "$code $(counter frames_received) $(wc -c <"$work/none.out")" = "0 0 0" ] || fail "a capture without frames"
+for capture in ethernet.pcap bad-frames.pcap ns.pcapng cut-off.pcap; do
+    play count "$work/$capture"
+    frames=$(tcpdump -r "$work/$capture" -nn 2>/dev/null | wc -l)
+    [ "$(counter frames_received)" = "$frames" ] || fail "$capture: received is not tcpdump's $frames"
+done
+
+# --- one sentence each ---
+# sentence CODE "SENTENCE" ARGUMENT...: what the probe says, and its exit code.
+sentence() {
+    expected_code=$1 expected_text="chokepoint-probe: $2"
+    shift 2
+    (cd "$work" && "$probe" --ledger ledger --output sentence.out "$@" 2>sentence.err)
+    code=$?
+    [ $code -eq "$expected_code" ] || fail "$*: exit code $code, expected $expected_code"
+    [ "$(cat "$work/sentence.err")" = "$expected_text" ] ||
+        fail "$*: said '$(cat "$work/sentence.err")', expected '$expected_text'"
+}
+sentence 0 "cut-off.pcap is cut off at its end, all whole frames were read" cut-off.pcap
+[ "$(counter captures_cut_off)" = 1 ] || fail "captures_cut_off"
+sentence 0 "cut-off.pcapng is cut off at its end, all whole frames were read" cut-off.pcapng
+sentence 1 "empty.pcap is empty, expected a capture (pcap or pcapng)" empty.pcap
+sentence 1 "text.pcap is not a capture (pcap or pcapng)" text.pcap
+sentence 1 "three-bytes.pcap is not a capture (pcap or pcapng)" three-bytes.pcap
+sentence 1 "half-header.pcap ends within its header" half-header.pcap
+sentence 1 "whole.pcap.gz is compressed with gzip: pipe it through zcat" whole.pcap.gz
+sentence 1 "whole.pcap.zst is compressed with zstd: pipe it through zstdcat" whole.pcap.zst
+sentence 1 "ppp.pcap has link type PPP (9), expected Ethernet, raw IP, Linux cooked or loopback" ppp.pcap
+sentence 1 ". cannot be read: Is a directory" .
+sentence 1 "missing.pcap cannot be read: No such file or directory" missing.pcap
+sentence 1 "nonsense-inside.pcap cannot be read to its end: invalid packet capture length 4294967295, bigger than snaplen of 262144" \
+    nonsense-inside.pcap
+[ "$(counter frames_received)" = 2 ] || fail "frames before nonsense are read"
+sentence 1 "missing.pcap cannot be read: No such file or directory" missing.pcap ethernet.pcap
+[ "$(counter packets_delivered)" = 11 ] || fail "the other captures are still read"
+sentence 1 "standard input is empty, expected a capture (pcap or pcapng)" - </dev/null
+sentence 2 "no FILE is given, expected at least one capture, or - for standard input"
+sentence 2 "option --frobnicate is unknown: expected one of those that --help lists" --frobnicate ethernet.pcap
+sentence 2 "option --filter: 'tcp port port' is not a libpcap filter: can't parse filter expression: syntax error" \
+    --filter 'tcp port port' ethernet.pcap
+sentence 1 "output /nowhere/out cannot be written: No such file or directory" --output /nowhere/out ethernet.pcap
+sentence 1 "ledger /nowhere/ledger cannot be written: No such file or directory" --ledger /nowhere/ledger ethernet.pcap
+sentence 1 "/dev/full cannot be written: No space left on device" --output /dev/full ethernet.pcap
+[ "$(counter packets_undelivered_output_failed)" = 11 ] || fail "packets of a full disk are counted"
+"$probe" --help >"$work/help" || fail "--help"
+grep -q '^  --partitions N' "$work/help" || fail "--help lists the options"
+"$probe" --version | grep -q '^chokepoint-probe [0-9]' || fail "--version"
+
+# A reader that ends at once; the stream is larger than a pipe holds.
+python3 -c 'import sys; data = sys.stdin.buffer.read(); sys.stdout.buffer.write(data + 3000 * data[24:])' \
+    <"$work/ethernet.pcap" >"$work/long.pcap"
+{
+    "$probe" --ledger "$work/ledger" "$work/long.pcap" 2>"$work/closed.err"
+    echo $? >"$work/closed.code"
+} | true
+[ "$(cat "$work/closed.code" "$work/closed.err")" = "1
+chokepoint-probe: standard output: the reader has ended before the capture" ] ||
+    fail "a closed pipe: $(cat "$work/closed.code" "$work/closed.err")"
+[ "$(counter packets_undelivered_output_closed)" -gt 0 ] || fail "packets of a closed pipe are counted"
+python3 -c 'import json, sys; assert json.load(sys.stdin)["balanced"]' <"$work/ledger" || fail "a closed pipe unbalances the ledger"
+
+# A signal drains what has come so far, though the input goes on.
+sleep 30 >"$work/fifo" &
+writer=$!
+cat "$work/ethernet.pcap" >"$work/fifo" &
+"$probe" --ledger "$work/ledger" --output "$work/signal.out" --session 1 "$work/fifo" 2>"$work/signal.err" &
+pid=$!
+sleep 1
+kill -TERM $pid
+wait $pid
+code=$?
+kill $writer
+[ "$code $(counter packets_delivered)" = "0 11" ] ||
+    fail "a signal: exit code $code, delivered $(counter packets_delivered): $(cat "$work/signal.err")"
+
+[ $failures -eq 0 ] && echo "all is as expected"
+exit $((failures > 0))

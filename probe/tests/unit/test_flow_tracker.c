@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of cutting and ending, each as a small timeline: packets go in, the runs that come out
+ * are written as text, one line a run, and compared.
+ *
+ *   "before 2 packets 3 until 1.500 NONE"
+ *
+ * Times are seconds since START.
+ */
+#include "batch_reader.h"
+#include "worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SECOND CKP_NANOS_PER_SECOND
+#define MILLI  CKP_NANOS_PER_MILLI
+#define START  (1700000000 * SECOND)
+
+#define SYN CKP_TCP_SYN
+#define ACK CKP_TCP_ACK
+#define FIN CKP_TCP_FIN
+#define RST CKP_TCP_RST
+
+#define TEXT_BYTES_MAX 65536
+
+struct probe {
+    struct ckp_worker worker;
+    char runs[TEXT_BYTES_MAX];
+    size_t runs_bytes;
+    uint64_t batches;
+    int64_t next_sequence;
+    uint16_t only_port; /* runs of flows with another low port are left out; 0: all */
+};
+
+static const char *const reasons[] = {"NONE",    "FIN",      "RST",        "IDLE",
+                                      "EVICTED", "REPLACED", "CAPTURE_END"};
+
+static void describe(struct probe *probe, const struct read_run *run)
+{
+    int64_t until_ns = run->observed_until_ns - START;
+
+    if (probe->only_port && run->low_port != probe->only_port)
+        return;
+    probe->runs_bytes += (size_t)snprintf(
+        probe->runs + probe->runs_bytes, sizeof probe->runs - probe->runs_bytes,
+        "before %d packets %u until %d.%03d %s\n", (int)run->packets_before, run->packets.count,
+        (int)(until_ns / SECOND), (int)(until_ns % SECOND / MILLI), reasons[run->end_reason]);
+}
+
+static void keep(void *sink, const struct ckp_batch *batch)
+{
+    static struct read_run run;
+    struct probe *probe = sink;
+    struct batch_reader reader = {batch->bytes, batch->bytes + batch->size_bytes};
+    struct read_batch header;
+    int64_t packets = 0;
+
+    read_batch_header(&reader, &header);
+    assert_int_equal(header.sequence, probe->next_sequence++);
+    for (int64_t i = 0; i < header.runs; i++) {
+        read_run(&reader, &run);
+        packets += run.packets.count;
+        describe(probe, &run);
+    }
+    read_batch_end(&reader, &header);
+    assert_int_equal(packets, batch->packets);
+    assert_int_equal(packets, header.packets);
+    ckp_count(&probe->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(&probe->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    probe->batches++;
+}
+
+static struct probe *new_probe(struct ckp_flow_limits limits)
+{
+    struct probe *probe = calloc(1, sizeof *probe);
+    struct ckp_batch_config config = {
+        .probe = "probe",
+        .tap = "tap",
+        .partition_count = 1,
+        .flush_bytes = 16384,
+        .flush_delay_ns = 250 * MILLI,
+        .timestamp_source = CKP_TIMESTAMP_FILE,
+        .timestamp_resolution_ns = 1,
+    };
+    if (limits.idle_ns == 0)
+        limits.idle_ns = 180 * SECOND;
+    if (limits.flows_max == 0)
+        limits.flows_max = UINT32_MAX;
+    if (limits.run_memory_bytes == 0)
+        limits.run_memory_bytes = 1 << 20;
+    assert_non_null(probe);
+    assert_true(ckp_worker_init(&probe->worker, 0, &config, &limits, keep, probe));
+    return probe;
+}
+
+/* A packet of the flow between 10.0.0.1 port `port` and 10.0.0.2 port 443. */
+static struct ckp_packet make_packet(uint16_t port, unsigned direction, unsigned flags,
+                                     uint32_t sequence_number, int64_t time_ns)
+{
+    const uint8_t low[4] = {10, 0, 0, 1}, high[4] = {10, 0, 0, 2};
+    struct ckp_packet packet = {
+        .segment = {.time_ns = START + time_ns,
+                    .tcp_flags = (uint8_t)flags,
+                    .sequence_number = sequence_number,
+                    .header_bytes = 40},
+        .vlan_id = CKP_VLAN_NONE,
+    };
+    struct ckp_address a = ckp_address_from_ipv4(low), b = ckp_address_from_ipv4(high);
+
+    ckp_flow_key_order(&packet.key, &a, port, &b, 443);
+    packet.segment.direction = (uint8_t)direction;
+    return packet;
+}
+
+static void observe(struct probe *probe, const struct ckp_packet *packet)
+{
+    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    ckp_flow_tracker_observe(&probe->worker.tracker, packet, ckp_flow_key_hash(&packet->key, 0));
+}
+
+static void send(struct probe *probe, uint16_t port, unsigned direction, unsigned flags,
+                 uint32_t sequence_number, int64_t time_ns)
+{
+    struct ckp_packet packet = make_packet(port, direction, flags, sequence_number, time_ns);
+
+    observe(probe, &packet);
+}
+
+/* Data of the flow on port 1000. */
+static void data(struct probe *probe, int64_t time_ns)
+{
+    send(probe, 1000, 0, ACK, 1, time_ns);
+}
+
+static void finish(struct probe *probe)
+{
+    ckp_worker_finish(&probe->worker);
+}
+
+static void expect(struct probe *probe, const char *runs)
+{
+    const uint64_t *count = probe->worker.counters.value;
+
+    finish(probe);
+    assert_string_equal(probe->runs, runs);
+    assert_int_equal(count[CKP_COUNT_FRAMES_RECEIVED], count[CKP_COUNT_PACKETS_DELIVERED]);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+#define DEFAULTS ((struct ckp_flow_limits){0})
+
+static void test_a_run_is_cut_at_each_whole_second(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    data(probe, 999 * MILLI);
+    data(probe, 1000 * MILLI);
+    data(probe, 1001 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.999 NONE\n"
+                  "before 2 packets 2 until 1.001 CAPTURE_END\n");
+}
+
+static void test_a_run_is_cut_at_256_packets(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    for (int i = 0; i < 600; i++)
+        data(probe, i * 1000);
+    expect(probe, "before 0 packets 256 until 0.000 NONE\n"
+                  "before 256 packets 256 until 0.000 NONE\n"
+                  "before 512 packets 88 until 0.000 CAPTURE_END\n");
+}
+
+static void test_a_run_that_is_full_at_the_end_leaves_a_bare_end_mark(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        data(probe, i * 1000);
+    expect(probe, "before 0 packets 256 until 0.000 NONE\n"
+                  "before 256 packets 0 until 0.000 CAPTURE_END\n");
+}
+
+static void test_quiet_marks_come_at_doubling_distances(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 500 * MILLI);
+    data(probe, 9500 * MILLI);
+    expect(probe, "before 0 packets 1 until 0.500 NONE\n"
+                  "before 1 packets 0 until 1.500 NONE\n"
+                  "before 1 packets 0 until 2.500 NONE\n"
+                  "before 1 packets 0 until 4.500 NONE\n"
+                  "before 1 packets 0 until 8.500 NONE\n"
+                  "before 1 packets 1 until 9.500 CAPTURE_END\n");
+}
+
+/* Another flow's packets move the clock by `step_ns` each, up to `end_ns`. */
+static void let_time_pass(struct probe *probe, int64_t from_ns, int64_t end_ns, int64_t step_ns)
+{
+    for (int64_t at = from_ns; at <= end_ns; at += step_ns)
+        send(probe, 9, 0, ACK, 1, at);
+}
+
+static void test_a_silent_flow_is_closed_by_the_packets_of_others(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    probe->only_port = 1000;
+    data(probe, 500 * MILLI);
+    let_time_pass(probe, 600 * MILLI, 5000 * MILLI, 50 * MILLI);
+
+    assert_string_equal(probe->runs, "before 0 packets 1 until 0.500 NONE\n"
+                                     "before 1 packets 0 until 1.500 NONE\n"
+                                     "before 1 packets 0 until 2.500 NONE\n"
+                                     "before 1 packets 0 until 4.500 NONE\n");
+    expect(probe, "before 0 packets 1 until 0.500 NONE\n"
+                  "before 1 packets 0 until 1.500 NONE\n"
+                  "before 1 packets 0 until 2.500 NONE\n"
+                  "before 1 packets 0 until 4.500 NONE\n"
+                  "before 1 packets 0 until 5.000 CAPTURE_END\n");
+}
+
+static const char *const idle_runs = "before 0 packets 1 until 0.500 NONE\n"
+                                     "before 1 packets 0 until 1.500 NONE\n"
+                                     "before 1 packets 0 until 2.500 NONE\n"
+                                     "before 1 packets 0 until 4.500 NONE\n"
+                                     "before 1 packets 0 until 8.500 NONE\n"
+                                     "before 1 packets 0 until 10.500 IDLE\n";
+
+static void test_silence_ends_a_flow(void **state)
+{
+    struct probe *probe = new_probe((struct ckp_flow_limits){.idle_ns = 10 * SECOND});
+
+    (void)state;
+    probe->only_port = 1000;
+    data(probe, 500 * MILLI);
+    let_time_pass(probe, 600 * MILLI, 12000 * MILLI, 50 * MILLI);
+    assert_int_equal(probe->worker.tracker.table.living, 1);
+    expect(probe, idle_runs);
+}
+
+static void test_silence_ends_a_flow_the_same_when_only_its_own_packet_tells(void **state)
+{
+    struct probe *probe = new_probe((struct ckp_flow_limits){.idle_ns = 10 * SECOND});
+    char expected[1024];
+
+    (void)state;
+    data(probe, 500 * MILLI);
+    data(probe, 100 * SECOND);
+    snprintf(expected, sizeof expected, "%sbefore 0 packets 1 until 100.000 CAPTURE_END\n",
+             idle_runs);
+    expect(probe, expected);
+}
+
+static void test_a_flow_ends_two_seconds_after_both_fins(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    probe->only_port = 1000;
+    send(probe, 1000, 0, ACK | FIN, 1, 0);
+    send(probe, 1000, 1, ACK | FIN, 1, 100 * MILLI);
+    send(probe, 1000, 0, ACK, 2, 200 * MILLI);
+    send(probe, 1000, 1, ACK | FIN, 1, 1500 * MILLI); /* sent again: still of this flow */
+    let_time_pass(probe, 1600 * MILLI, 4000 * MILLI, 50 * MILLI);
+    expect(probe, "before 0 packets 3 until 0.200 NONE\n"
+                  "before 3 packets 1 until 1.500 NONE\n"
+                  "before 4 packets 0 until 3.500 FIN\n");
+}
+
+static void test_one_fin_does_not_end_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, ACK | FIN, 1, 0);
+    send(probe, 1000, 0, ACK | FIN, 1, 100 * MILLI);
+    send(probe, 1000, 1, ACK, 1, 2500 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.100 NONE\n"
+                  "before 2 packets 0 until 1.100 NONE\n"
+                  "before 2 packets 0 until 2.100 NONE\n"
+                  "before 2 packets 1 until 2.500 CAPTURE_END\n");
+}
+
+static void test_a_flow_that_lingers_at_the_end_of_the_capture_has_its_own_reason(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, ACK | FIN, 1, 0);
+    send(probe, 1000, 1, ACK | FIN, 1, 100 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.100 FIN\n");
+}
+
+static void test_a_reset_ends_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    send(probe, 1000, 1, RST, 1, 100 * MILLI);
+    send(probe, 1000, 0, ACK, 1, 3000 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.100 NONE\n"
+                  "before 2 packets 0 until 2.100 RST\n"
+                  "before 0 packets 1 until 3.000 CAPTURE_END\n");
+}
+
+static void test_a_syn_with_another_isn_replaces_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    send(probe, 1000, 0, SYN, 77, 10 * MILLI); /* the same one again */
+    send(probe, 1000, 1, SYN | ACK, 5, 20 * MILLI);
+    send(probe, 1000, 0, ACK, 78, 30 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 40 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.030 REPLACED\n"
+                  "before 0 packets 1 until 0.040 CAPTURE_END\n");
+}
+
+static void test_a_syn_replaces_a_flow_whose_own_syn_was_missed(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    send(probe, 1000, 0, SYN, 77, 10 * MILLI);
+    expect(probe, "before 0 packets 1 until 0.000 REPLACED\n"
+                  "before 0 packets 1 until 0.010 CAPTURE_END\n");
+}
+
+static void test_a_syn_on_a_finished_flow_ends_it_as_finished(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, ACK | FIN, 1, 0);
+    send(probe, 1000, 1, ACK | FIN, 1, 1 * MILLI);
+    send(probe, 1000, 0, SYN, 77, 10 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 FIN\n"
+                  "before 0 packets 1 until 0.010 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_seen_before_its_syn_is_the_same_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+    struct ckp_packet syn_ack = make_packet(1000, 1, SYN | ACK, 5, 0);
+
+    (void)state;
+    syn_ack.segment.acknowledgment_number = 78;
+    observe(probe, &syn_ack);
+    send(probe, 1000, 0, SYN, 77, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_both_sides_may_open_at_once(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    send(probe, 1000, 1, SYN, 5, 1 * MILLI);
+    send(probe, 1000, 0, SYN | ACK, 77, 2 * MILLI);
+    send(probe, 1000, 1, SYN | ACK, 5, 2 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.002 CAPTURE_END\n");
+}
+
+static void test_a_small_step_back_stays_in_the_run(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    data(probe, 1000 * MILLI);
+    data(probe, 990 * MILLI);
+    data(probe, 1010 * MILLI);
+    expect(probe, "before 0 packets 1 until 0.000 NONE\n"
+                  "before 1 packets 0 until 1.000 NONE\n"
+                  "before 1 packets 3 until 1.010 CAPTURE_END\n");
+}
+
+static void test_a_clock_set_back_cuts_the_run(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 3600 * SECOND);
+    data(probe, 0);
+    data(probe, 1 * MILLI);
+    data(probe, 1000 * MILLI);
+    expect(probe, "before 0 packets 1 until 3600.000 NONE\n"
+                  "before 1 packets 2 until 0.001 NONE\n"
+                  "before 3 packets 1 until 1.000 CAPTURE_END\n");
+}
+
+static void test_one_stamp_of_2106_leaves_other_flows_alone(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    probe->only_port = 1000;
+    data(probe, 0);
+    send(probe, 2000, 0, ACK, 1, 4294967295 * SECOND - START);
+    data(probe, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_pause_does_not_silence_the_flow_that_ends_it(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    for (int i = 0; i < 100; i++) /* the clock believes the leap only after some of them */
+        data(probe, 10 * SECOND + i * MILLI);
+    expect(probe, "before 0 packets 1 until 0.000 NONE\n"
+                  "before 1 packets 0 until 1.000 NONE\n"
+                  "before 1 packets 0 until 2.000 NONE\n"
+                  "before 1 packets 0 until 4.000 NONE\n"
+                  "before 1 packets 0 until 8.000 NONE\n"
+                  "before 1 packets 100 until 10.099 CAPTURE_END\n");
+}
+
+static void test_runs_do_not_depend_on_other_flows(void **state)
+{
+    struct probe *alone = new_probe(DEFAULTS), *among_others = new_probe(DEFAULTS);
+    uint64_t random = 1;
+    int64_t at = 0, other_at = 0;
+
+    (void)state;
+    among_others->only_port = 1000;
+    for (int i = 0; i < 3000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        at += (int64_t)(random >> 33) % (i % 50 ? 40 * MILLI : 5 * SECOND);
+        for (; other_at < at; other_at += 20 * MILLI) {
+            send(among_others, 9, 0, ACK, 1, other_at);
+            send(among_others, (uint16_t)(2000 + other_at / SECOND), 0, SYN, (uint32_t)i, other_at);
+        }
+        data(alone, at);
+        data(among_others, at);
+    }
+    finish(alone);
+    finish(among_others);
+    assert_string_equal(alone->runs, among_others->runs);
+    ckp_worker_free(&alone->worker);
+    ckp_worker_free(&among_others->worker);
+    free(alone);
+    free(among_others);
+}
+
+static void test_runs_are_cut_short_when_memory_is_full(void **state)
+{
+    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 1000});
+
+    (void)state;
+    assert_int_equal(probe->worker.tracker.pool.chunk_count, 4);
+    for (uint16_t port = 1000; port < 1005; port++)
+        for (int i = 0; i < 2; i++)
+            send(probe, port, 0, ACK, 1, (port - 1000) * 2 + i);
+    assert_int_equal(probe->worker.counters.value[CKP_COUNT_RUNS_CUT_SHORT], 1);
+    expect(probe, "before 0 packets 2 until 0.000 NONE\n" /* the oldest */
+                  "before 2 packets 0 until 0.000 CAPTURE_END\n"
+                  "before 0 packets 2 until 0.000 CAPTURE_END\n"
+                  "before 0 packets 2 until 0.000 CAPTURE_END\n"
+                  "before 0 packets 2 until 0.000 CAPTURE_END\n"
+                  "before 0 packets 2 until 0.000 CAPTURE_END\n");
+}
+
+static void test_a_run_that_fills_the_memory_alone_is_cut_itself(void **state)
+{
+    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 500});
+
+    (void)state;
+    assert_int_equal(probe->worker.tracker.pool.chunk_count, 2);
+    for (int i = 0; i < 25; i++)
+        data(probe, i);
+    expect(probe, "before 0 packets 10 until 0.000 NONE\n"
+                  "before 10 packets 10 until 0.000 NONE\n"
+                  "before 20 packets 5 until 0.000 CAPTURE_END\n");
+}
+
+static void test_a_full_table_evicts_the_flow_silent_longest(void **state)
+{
+    struct probe *probe = new_probe((struct ckp_flow_limits){.flows_max = 3});
+
+    (void)state;
+    send(probe, 1000, 0, ACK, 1, 0);
+    send(probe, 1001, 0, ACK, 1, 1 * MILLI);
+    send(probe, 1002, 0, ACK, 1, 2 * MILLI);
+    send(probe, 1000, 0, ACK, 1, 3 * MILLI);
+    send(probe, 1003, 0, ACK, 1, 4 * MILLI);
+    assert_int_equal(probe->worker.tracker.table.living, 3);
+    expect(probe, "before 0 packets 1 until 0.001 EVICTED\n"
+                  "before 0 packets 2 until 0.004 CAPTURE_END\n"
+                  "before 0 packets 1 until 0.004 CAPTURE_END\n"
+                  "before 0 packets 1 until 0.004 CAPTURE_END\n");
+}
+
+static void test_batches_wait_no_longer_than_told(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        data(probe, i); /* one whole run: it opens a batch */
+    assert_int_equal(probe->batches, 0);
+    data(probe, 249 * MILLI);
+    assert_int_equal(probe->batches, 0);
+    data(probe, 251 * MILLI);
+    assert_int_equal(probe->batches, 1);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+static void test_a_capture_without_packets_still_tells_its_counters(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_NOT_IP, 1);
+    finish(probe);
+    assert_int_equal(probe->batches, 1);
+    assert_string_equal(probe->runs, "");
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_run_is_cut_at_each_whole_second),
+        cmocka_unit_test(test_a_run_is_cut_at_256_packets),
+        cmocka_unit_test(test_a_run_that_is_full_at_the_end_leaves_a_bare_end_mark),
+        cmocka_unit_test(test_quiet_marks_come_at_doubling_distances),
+        cmocka_unit_test(test_a_silent_flow_is_closed_by_the_packets_of_others),
+        cmocka_unit_test(test_silence_ends_a_flow),
+        cmocka_unit_test(test_silence_ends_a_flow_the_same_when_only_its_own_packet_tells),
+        cmocka_unit_test(test_a_flow_ends_two_seconds_after_both_fins),
+        cmocka_unit_test(test_one_fin_does_not_end_a_flow),
+        cmocka_unit_test(test_a_flow_that_lingers_at_the_end_of_the_capture_has_its_own_reason),
+        cmocka_unit_test(test_a_reset_ends_a_flow),
+        cmocka_unit_test(test_a_syn_with_another_isn_replaces_a_flow),
+        cmocka_unit_test(test_a_syn_replaces_a_flow_whose_own_syn_was_missed),
+        cmocka_unit_test(test_a_syn_on_a_finished_flow_ends_it_as_finished),
+        cmocka_unit_test(test_a_syn_ack_seen_before_its_syn_is_the_same_flow),
+        cmocka_unit_test(test_both_sides_may_open_at_once),
+        cmocka_unit_test(test_a_small_step_back_stays_in_the_run),
+        cmocka_unit_test(test_a_clock_set_back_cuts_the_run),
+        cmocka_unit_test(test_one_stamp_of_2106_leaves_other_flows_alone),
+        cmocka_unit_test(test_a_pause_does_not_silence_the_flow_that_ends_it),
+        cmocka_unit_test(test_runs_do_not_depend_on_other_flows),
+        cmocka_unit_test(test_runs_are_cut_short_when_memory_is_full),
+        cmocka_unit_test(test_a_run_that_fills_the_memory_alone_is_cut_itself),
+        cmocka_unit_test(test_a_full_table_evicts_the_flow_silent_longest),
+        cmocka_unit_test(test_batches_wait_no_longer_than_told),
+        cmocka_unit_test(test_a_capture_without_packets_still_tells_its_counters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
