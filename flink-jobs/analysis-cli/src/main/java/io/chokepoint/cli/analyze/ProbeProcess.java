@@ -49,7 +49,9 @@ final class ProbeProcess implements AutoCloseable {
         if (tool.isEmpty() || !Files.isReadable(Path.of(file))) {
             return file;
         }
-        Decompressor decompressor = new Decompressor(tool, file, directory.resolve("capture-" + decompressors.size()));
+        // The probe's sentences name the pipe, so it is called as the file.
+        String name = decompressors.size() + "-" + Path.of(file).getFileName();
+        Decompressor decompressor = new Decompressor(tool, file, directory.resolve(name));
         decompressors.add(decompressor);
         return decompressor.pipe.toString();
     }
@@ -59,7 +61,7 @@ final class ProbeProcess implements AutoCloseable {
         return new BufferedInputStream(probe.getInputStream(), PIPE_BYTES);
     }
 
-    /** The counters of the probe, one {@code name value} a line; there once the probe has ended. */
+    /** The books of the probe as JSON; there once the probe has ended. */
     Path ledgerFile() {
         return directory.resolve("ledger");
     }
@@ -88,8 +90,9 @@ final class ProbeProcess implements AutoCloseable {
     }
 
     private void kill() {
-        probe.destroy();
-        decompressors.forEach(decompressor -> decompressor.process.destroy());
+        // By force: a probe that is asked to end would drain into a pipe that nobody reads, and complain about it.
+        probe.destroyForcibly();
+        decompressors.forEach(decompressor -> decompressor.process.destroyForcibly());
         deleteDirectory();
     }
 

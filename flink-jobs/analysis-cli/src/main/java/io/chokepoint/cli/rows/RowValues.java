@@ -7,8 +7,8 @@ import io.chokepoint.analysis.row.EvidenceRule;
 import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
-import java.math.BigInteger;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -42,7 +42,7 @@ public final class RowValues {
         };
     }
 
-    /** The seen value: a String, Long, BigInteger or Double, or null if not known. */
+    /** The seen value: a String, Long or Double, or null if not known. */
     public static @Nullable Object of(Row row, RowField field) {
         return switch (field.kind()) {
             case IDENTITY -> identity(row.identity(), field);
@@ -62,7 +62,7 @@ public final class RowValues {
 
     private static @Nullable Object identity(FlowIdentity flow, RowField field) {
         return switch (field) {
-            case FLOW_ID -> new BigInteger(Long.toUnsignedString(flow.flowId()));
+            case FLOW_ID -> HexFormat.of().toHexDigits(flow.flowId());
             case TAP -> flow.tap();
             case CLIENT_IP -> AddressText.of(flow.clientHigh(), flow.clientLow());
             case CLIENT_PORT -> (long) flow.clientPort();

@@ -47,7 +47,7 @@ class FormatsTest {
                 written(JsonRows::new, RowExamples.receiverWindow(Table.FLOWS)).get(0);
 
         assertThat(line)
-                .startsWith("{\"record\":\"flow\",\"flow_id\":18446744073709551615,\"tap\":\"before\","
+                .startsWith("{\"record\":\"flow\",\"flow_id\":\"00000000000000ff\",\"tap\":\"before\","
                         + "\"client_ip\":\"10.0.1.1\",\"client_port\":40000,\"server_ip\":\"10.0.2.2\","
                         + "\"server_port\":5201,\"vlan\":null,\"tunnel_id\":null,"
                         + "\"direction\":\"client_to_server\",\"interval_start\":\"2023-11-14T22:13:20.000000000Z\",")
@@ -78,7 +78,7 @@ class FormatsTest {
         assertThat(lines).hasSize(2);
         assertThat(lines.get(0)).startsWith("record,flow_id,tap,client_ip,").endsWith(",throughput_ratio_percent");
         assertThat(lines.get(1))
-                .startsWith("flow,18446744073709551615,before,10.0.1.1,40000,")
+                .startsWith("flow,00000000000000ff,before,10.0.1.1,40000,")
                 .contains("\"syn_missed,hole\"");
         assertThat(lines.get(1).replace("syn_missed,hole", "").split(",", -1))
                 .hasSameSizeAs(lines.get(0).split(",", -1));

@@ -7,15 +7,14 @@ import io.chokepoint.analysis.row.CapacityKind;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.Row.Table;
 import io.chokepoint.analysis.row.RowField;
-import java.math.BigInteger;
 import org.junit.jupiter.api.Test;
 
 class RowValuesTest {
     private final Row row = RowExamples.receiverWindow(Table.LIMITATION_INTERVALS);
 
     @Test
-    void flowIdsAreUnsigned() {
-        assertThat(RowValues.of(row, RowField.FLOW_ID)).isEqualTo(new BigInteger("18446744073709551615"));
+    void flowIdsAreSixteenHexDigits() {
+        assertThat(RowValues.of(row, RowField.FLOW_ID)).isEqualTo("00000000000000ff");
     }
 
     @Test

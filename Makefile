@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# The entry for people: each target is one command elsewhere, which also works alone.
+.DEFAULT_GOAL := help
+
+help: ## print this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+build: ## build the probe and the command line
+	./chokepoint build
+
+test: ## run all tests of all components; closes with their counts
+	./chokepoint packages test
+	.ci/test
+
+lint: ## check form and forbidden words; changes nothing
+	./chokepoint packages test
+	.ci/lint
+
+fmt: ## bring Java and C into the house's form
+	./chokepoint packages test
+	mvn -B -q spotless:apply
+
+.PHONY: help build test lint fmt
