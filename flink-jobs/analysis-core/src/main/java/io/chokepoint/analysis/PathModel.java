@@ -33,6 +33,7 @@ final class PathModel {
     private static final long FLOOR_NANOS = 20_000;
     private static final long RATE_WINDOW_NANOS = 30_000_000;
     private static final long MAX_ACKED_SEGMENTS = 64;
+    private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
 
@@ -54,6 +55,7 @@ final class PathModel {
 
     private long lastAckNanos;
     private boolean ackChain;
+    private long lastAckSegments;
     private long lastDataNanos;
     private boolean dataChain;
 
@@ -322,15 +324,24 @@ final class PathModel {
         }
         long gap = now - lastAckNanos;
         if (usable && ackChain && gap > 0 && gap < longestGap() && segments <= MAX_ACKED_SEGMENTS) {
-            // Data that came closer together than one of their packet times can only have left without a pause.
-            boolean stretched = dataGapNanos >= 0 && gap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGapNanos;
-            boolean proven = standsBehindTap() || stretched;
+            boolean proven = standsBehindTap() || (isDataDriven(segments) && wasStretched(gap, segments, dataGapNanos));
             sample(ackSpacing, proven, now, layerBytes, gap, segments);
         } else {
             ackSpacing.breakChain();
         }
         ackChain = usable;
         lastAckNanos = now;
+        lastAckSegments = segments;
+    }
+
+    /** A receiver acknowledges two segments at once; one or many wait for a timer or for its application to read. */
+    private boolean isDataDriven(long segments) {
+        return segments == DATA_DRIVEN_SEGMENTS && lastAckSegments == DATA_DRIVEN_SEGMENTS;
+    }
+
+    /** Data that came closer together than one of their packet times can only have left the link without a pause. */
+    private static boolean wasStretched(long ackGap, long segments, long dataGap) {
+        return dataGap >= 0 && ackGap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGap;
     }
 
     private void sample(CapacityEstimator estimator, boolean proven, long now, long layerBytes, long gap, long segments) {
@@ -469,6 +480,7 @@ final class PathModel {
         Varint.write(out, rttVariationNanos);
         out.writeDouble(bestRate);
         Varint.write(out, lastAckNanos);
+        Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
         out.writeBoolean(ackChain);
         out.writeBoolean(dataChain);
@@ -502,6 +514,7 @@ final class PathModel {
         rttVariationNanos = Varint.read(in);
         bestRate = in.readDouble();
         lastAckNanos = Varint.read(in);
+        lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);
         ackChain = in.readBoolean();
         dataChain = in.readBoolean();
