@@ -40,7 +40,12 @@ class RoundMinimumProperties {
     }
 
     private static List<Long> answers(RoundMinimum delays) {
-        return List.of(delays.lifeMinimum(), delays.latest(), delays.recentMinimum(), delays.queueNanos());
+        return List.of(
+                delays.lifeMinimum(),
+                delays.latest(),
+                delays.recentMinimum(),
+                delays.queueNanos(0),
+                delays.queueNanos(10));
     }
 
     @Property
