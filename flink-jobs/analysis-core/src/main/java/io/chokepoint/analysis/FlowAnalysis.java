@@ -34,7 +34,6 @@ public final class FlowAnalysis {
 
     private final AnalysisSettings settings;
     private final String tap;
-    private final Packet packet = new Packet();
 
     private boolean started;
     private boolean finished;
@@ -90,9 +89,10 @@ public final class FlowAnalysis {
             onHole();
         }
         nextPacket = run.packetsBefore() + run.packets();
+        Packet packet = new Packet();
         for (int i = 0; i < run.packets(); i++) {
             packet.read(run, i);
-            onPacket(out);
+            onPacket(packet, out);
         }
         advanceTo(run.observedUntilNs(), out);
         if (run.endReason() != EndReason.NONE) {
@@ -121,7 +121,7 @@ public final class FlowAnalysis {
         rowStartNanos = nowNanos;
         intervalEndNanos = endOfInterval(nowNanos);
         for (HalfConnection half : halves) {
-            half.start(nowNanos, resolutionNanos);
+            half.start(flowTime(nowNanos), resolutionNanos);
         }
     }
 
@@ -147,18 +147,23 @@ public final class FlowAnalysis {
         intervalQuality |= 1 << quality.ordinal();
     }
 
+    /** Time within the flow, in ns: 1 at its first packet, so that 0 can mean never and most times are short numbers. */
+    private long flowTime(long nanos) {
+        return nanos - flowStartNanos + 1;
+    }
+
     private long endOfInterval(long now) {
         return (Math.floorDiv(now, settings.intervalNanos()) + 1) * settings.intervalNanos();
     }
 
-    private void onPacket(RowSink out) {
+    private void onPacket(Packet packet, RowSink out) {
         if (packet.timeNanos < nowNanos - CLOCK_STEP_NANOS) {
             mark(Quality.CLOCK_STEP);
         }
         long now = Math.max(nowNanos, packet.timeNanos);
         advanceTo(now, out);
         int direction = packet.direction;
-        if (isDuplicate(now, direction)) {
+        if (isDuplicate(now, packet)) {
             halves[direction].interval().add(Sum.DUPLICATE_PACKETS, 1);
             mark(Quality.DUPLICATED);
             return;
@@ -166,10 +171,11 @@ public final class FlowAnalysis {
         if (packet.malformedOptions) {
             mark(Quality.BAD_OPTIONS);
         }
-        handshake.onPacket(now, packet, halves);
-        halves[direction].onSegment(now, packet);
+        long time = flowTime(now);
+        handshake.onPacket(time, packet, halves);
+        halves[direction].onSegment(time, packet);
         if (packet.has(Packet.ACK) && !packet.has(Packet.RST)) {
-            halves[1 - direction].onAck(now, packet);
+            halves[1 - direction].onAck(time, packet);
         }
     }
 
@@ -177,7 +183,7 @@ public final class FlowAnalysis {
      * Mirror ports show a frame twice within microseconds. Only an equal non-zero IP-ID proves it: a sender counts it up for
      * every packet, retransmissions included.
      */
-    private boolean isDuplicate(long now, int direction) {
+    private boolean isDuplicate(long now, Packet packet) {
         if (packet.ipId == 0) {
             return false;
         }
@@ -185,9 +191,10 @@ public final class FlowAnalysis {
                 ((long) packet.sequence << 32) | Integer.toUnsignedLong(packet.acknowledgment),
                 ((long) packet.ipId << 40) | ((long) packet.payloadBytes << 16) | packet.windowField);
         fingerprint = FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
-        boolean same = fingerprint == lastFingerprint[direction] && now - lastSeenNanos[direction] < DUPLICATE_NANOS;
+        int direction = packet.direction;
+        boolean same = fingerprint == lastFingerprint[direction] && flowTime(now) - lastSeenNanos[direction] < DUPLICATE_NANOS;
         lastFingerprint[direction] = fingerprint;
-        lastSeenNanos[direction] = now;
+        lastSeenNanos[direction] = flowTime(now);
         return same;
     }
 
@@ -215,7 +222,7 @@ public final class FlowAnalysis {
     private void closeInterval(long end, RowSink out) {
         for (int direction : order()) {
             HalfConnection half = halves[direction];
-            half.cut(end);
+            half.cut(flowTime(end));
             if (half.hasIntervalRow()) {
                 out.accept(writer(direction).interval(rowStartNanos, end, intervalQuality));
             }
@@ -234,7 +241,7 @@ public final class FlowAnalysis {
         long until = Math.floorDiv(time, settings.intervalNanos()) * settings.intervalNanos();
         if (until > from) {
             for (HalfConnection half : halves) {
-                half.cut(until);
+                half.cut(flowTime(until));
                 half.roll();
             }
             rowStartNanos = until;
@@ -339,7 +346,7 @@ public final class FlowAnalysis {
         for (int i = 0; i < 2; i++) {
             halves[i].writeTo(out);
             out.writeLong(lastFingerprint[i]);
-            Varint.write(out, lastSeenNanos[i] - flowStartNanos);
+            Varint.write(out, lastSeenNanos[i]);
         }
         Varint.write(out, intervalQuality);
         Varint.write(out, lifeQuality);
@@ -347,14 +354,18 @@ public final class FlowAnalysis {
 
     private void writeKey(DataOutput out) throws IOException {
         Varint.write(out, key.domain());
-        out.writeLong(key.lowAddressUpper());
-        out.writeLong(key.lowAddressLower());
+        writeAddress(out, key.lowAddressUpper(), key.lowAddressLower());
         out.writeShort(key.lowPort());
-        out.writeLong(key.highAddressUpper());
-        out.writeLong(key.highAddressLower());
+        writeAddress(out, key.highAddressUpper(), key.highAddressLower());
         out.writeShort(key.highPort());
         Varint.write(out, vlan == Row.NULL ? -1 : vlan);
         Varint.write(out, tunnelId == Row.NULL ? -1 : tunnelId);
+    }
+
+    /** The upper half of an IPv4 address is zero: one byte. */
+    private static void writeAddress(DataOutput out, long upper, long lower) throws IOException {
+        Varint.write(out, upper);
+        out.writeLong(lower);
     }
 
     /** Reads what {@link #writeTo} wrote, of this version or an older released one. */
@@ -387,7 +398,7 @@ public final class FlowAnalysis {
         for (int i = 0; i < 2; i++) {
             halves[i].readFrom(in);
             lastFingerprint[i] = in.readLong();
-            lastSeenNanos[i] = flowStartNanos + Varint.read(in);
+            lastSeenNanos[i] = Varint.read(in);
         }
         intervalQuality = Varint.readInt(in);
         lifeQuality = Varint.readInt(in);
@@ -396,10 +407,10 @@ public final class FlowAnalysis {
     private void readKey(DataInput in) throws IOException {
         key = new FlowKey(
                 Varint.readInt(in),
-                in.readLong(),
+                Varint.read(in),
                 in.readLong(),
                 in.readUnsignedShort(),
-                in.readLong(),
+                Varint.read(in),
                 in.readLong(),
                 in.readUnsignedShort());
         long storedVlan = Varint.read(in);

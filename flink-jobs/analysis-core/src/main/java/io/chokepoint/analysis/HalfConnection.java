@@ -26,6 +26,7 @@ final class HalfConnection {
 
     private static final long UNSEEN = Long.MIN_VALUE;
     private static final long BASE = 1L << 33;
+    private static final long UNSEEN_DISTANCE = 1; // no number is one above the highest
     private static final int MAX_WINDOW_SHIFT = 14; // RFC 7323 §2.3
     private static final int UNKNOWN_SHIFT = -1;
     private static final int FAST_DUPLICATES = 3;
@@ -135,7 +136,11 @@ final class HalfConnection {
         interval.add(Sum.LAYER_BYTES, layerBytes);
         interval.add(Sum.ECN_CE_PACKETS, packet.isCongestionExperienced() ? 1 : 0);
         moveView(now, packet);
-        if (lastDataNanos > 0) {
+        boolean grown = isElephant();
+        if (grown) {
+            path.growUp();
+        }
+        if (grown && lastDataNanos > 0) {
             gapInterval.add(now - lastDataNanos);
         }
         lastDataNanos = now;
@@ -386,7 +391,9 @@ final class HalfConnection {
             return;
         }
         long rtt = path.onReceiverDelay(now, delay, !mayBeDelayed);
-        rttInterval.add(rtt);
+        if (isElephant()) {
+            rttInterval.add(rtt);
+        }
         interval.add(Sum.RTT_SAMPLES, 1);
         interval.add(Sum.RTT_SUM_NS, rtt);
     }
@@ -545,12 +552,12 @@ final class HalfConnection {
         holes.writeTo(out);
         segmentSize.writeTo(out);
         waits.writeTo(out);
-        writeSequence(out, sndMax);
-        writeSequence(out, una);
-        writeSequence(out, initial);
-        writeSequence(out, previousAck);
-        writeSequence(out, recover);
-        Varint.write(out, rightEdge);
+        Varint.write(out, sndMax == UNSEEN ? 0 : sndMax);
+        writeSequence(out, una, sndMax);
+        writeSequence(out, initial, sndMax);
+        writeSequence(out, previousAck, sndMax);
+        writeSequence(out, recover, sndMax);
+        Varint.write(out, rightEdge - Math.max(0, sndMax));
         Varint.write(out, window);
         Varint.write(out, windowShift);
         Varint.write(out, largestRawWindow);
@@ -576,12 +583,13 @@ final class HalfConnection {
         holes.readFrom(in);
         segmentSize.readFrom(in);
         waits.readFrom(in);
-        sndMax = readSequence(in);
-        una = readSequence(in);
-        initial = readSequence(in);
-        previousAck = readSequence(in);
-        recover = readSequence(in);
-        rightEdge = Varint.read(in);
+        long highest = Varint.read(in);
+        sndMax = highest == 0 ? UNSEEN : highest;
+        una = readSequence(in, sndMax);
+        initial = readSequence(in, sndMax);
+        previousAck = readSequence(in, sndMax);
+        recover = readSequence(in, sndMax);
+        rightEdge = Varint.read(in) + Math.max(0, sndMax);
         window = Varint.read(in);
         windowShift = Varint.readInt(in);
         largestRawWindow = Varint.readInt(in);
@@ -596,14 +604,13 @@ final class HalfConnection {
         lastResent = Sum.values()[in.readByte()];
     }
 
-    private static void writeSequence(DataOutput out, long sequence) throws IOException {
-        out.writeBoolean(sequence != UNSEEN);
-        if (sequence != UNSEEN) {
-            Varint.write(out, sequence);
-        }
+    /** Sequence numbers lie near the highest one: most distances are short. */
+    private static void writeSequence(DataOutput out, long sequence, long reference) throws IOException {
+        Varint.write(out, sequence == UNSEEN ? UNSEEN_DISTANCE : sequence - Math.max(0, reference));
     }
 
-    private static long readSequence(DataInput in) throws IOException {
-        return in.readBoolean() ? Varint.read(in) : UNSEEN;
+    private static long readSequence(DataInput in, long reference) throws IOException {
+        long distance = Varint.read(in);
+        return distance == UNSEEN_DISTANCE ? UNSEEN : distance + Math.max(0, reference);
     }
 }

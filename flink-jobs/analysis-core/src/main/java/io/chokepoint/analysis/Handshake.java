@@ -148,11 +148,14 @@ final class Handshake {
         out.writeByte((sawSyn ? 1 : 0) | (synRepeated ? 2 : 0) | (measured ? 4 : 0));
         Varint.write(out, client);
         Varint.write(out, initialSequence);
+        if (state == State.DONE) {
+            Varint.write(out, serverSideNanos);
+            Varint.write(out, clientSideNanos);
+            return;
+        }
         Varint.write(out, clientScale);
         Varint.write(out, synNanos);
         Varint.write(out, synAckNanos);
-        Varint.write(out, serverSideNanos);
-        Varint.write(out, clientSideNanos);
     }
 
     void readFrom(DataInput in) throws IOException {
@@ -163,10 +166,13 @@ final class Handshake {
         measured = (bits & 4) != 0;
         client = Varint.readInt(in);
         initialSequence = (int) Varint.read(in);
+        if (state == State.DONE) {
+            serverSideNanos = Varint.read(in);
+            clientSideNanos = Varint.read(in);
+            return;
+        }
         clientScale = Varint.readInt(in);
         synNanos = Varint.read(in);
         synAckNanos = Varint.read(in);
-        serverSideNanos = Varint.read(in);
-        clientSideNanos = Varint.read(in);
     }
 }

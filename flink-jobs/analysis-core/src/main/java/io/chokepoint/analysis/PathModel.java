@@ -46,6 +46,7 @@ final class PathModel {
 
     private long smoothedRttNanos;
     private long rttVariationNanos;
+    private boolean grown;
     private double bestRate;
 
     // What follows from the estimators and the best rate: see conclude().
@@ -76,6 +77,11 @@ final class PathModel {
     // Since the last row: read and reset by it.
     private long interleavedNanos;
     private long gapsNanos;
+
+    /** From now on rates and spacing are followed, too; before only delays are: mice pay for no more. */
+    void growUp() {
+        grown = true;
+    }
 
     /** Smallest step of the packet times, in ns. */
     void setResolution(long nanos) {
@@ -218,6 +224,10 @@ final class PathModel {
 
     /** In-order new data passes the tap. */
     void onData(long now, Packet packet, long layerBytes, boolean clean) {
+        if (!grown) {
+            passed.skip(layerBytes);
+            return;
+        }
         passed.add(now, layerBytes, window());
         long gap = now - lastDataNanos;
         boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
@@ -317,6 +327,10 @@ final class PathModel {
      * @param usable pure, without SACK, outside recovery
      */
     void onAck(long now, long layerBytes, long segments, long dataGapNanos, boolean usable) {
+        if (!grown) {
+            acked.skip(layerBytes);
+            return;
+        }
         acked.add(now, layerBytes, window());
         if (segments == 0) {
             ackChain = false;
@@ -472,12 +486,23 @@ final class PathModel {
     void writeTo(DataOutput out) throws IOException {
         receiverSide.writeTo(out);
         senderSide.writeTo(out);
+        Varint.write(out, smoothedRttNanos);
+        Varint.write(out, rttVariationNanos);
+        Varint.write(out, resolutionNanos);
+        Varint.write(out, segmentLayerBytes);
+        Varint.write(out, acked.totalBytes());
+        Varint.write(out, passed.totalBytes());
+        out.writeBoolean(grown);
+        if (grown) {
+            writeGrown(out);
+        }
+    }
+
+    private void writeGrown(DataOutput out) throws IOException {
         ackSpacing.writeTo(out);
         dataSpacing.writeTo(out);
         acked.writeTo(out);
         passed.writeTo(out);
-        Varint.write(out, smoothedRttNanos);
-        Varint.write(out, rttVariationNanos);
         out.writeDouble(bestRate);
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
@@ -488,17 +513,14 @@ final class PathModel {
         Varint.write(out, trainNext);
         for (int i = 0; i < TRAIN; i++) {
             Varint.write(out, trainNanos[i] - lastDataNanos);
-            Varint.write(out, trainTimestamp[i] - trainTimestamp[0]);
+            Varint.write(out, trainTimestamp[i] - firstTimestamp);
         }
-        Varint.write(out, trainTimestamp[0]);
         Varint.write(out, firstTimestampNanos);
         Varint.write(out, firstTimestamp);
         out.writeDouble(tickNanos);
         Varint.write(out, learnTickAtNanos);
         Varint.write(out, leastOffsetNanos);
         Varint.write(out, leastOffsetAtNanos);
-        Varint.write(out, resolutionNanos);
-        Varint.write(out, segmentLayerBytes);
         Varint.write(out, interleavedNanos);
         Varint.write(out, gapsNanos);
     }
@@ -506,12 +528,23 @@ final class PathModel {
     void readFrom(DataInput in) throws IOException {
         receiverSide.readFrom(in);
         senderSide.readFrom(in);
+        smoothedRttNanos = Varint.read(in);
+        rttVariationNanos = Varint.read(in);
+        resolutionNanos = Varint.read(in);
+        segmentLayerBytes = Varint.read(in);
+        acked.skip(Varint.read(in));
+        passed.skip(Varint.read(in));
+        grown = in.readBoolean();
+        if (grown) {
+            readGrown(in);
+        }
+    }
+
+    private void readGrown(DataInput in) throws IOException {
         ackSpacing.readFrom(in);
         dataSpacing.readFrom(in);
         acked.readFrom(in);
         passed.readFrom(in);
-        smoothedRttNanos = Varint.read(in);
-        rttVariationNanos = Varint.read(in);
         bestRate = in.readDouble();
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
@@ -524,18 +557,15 @@ final class PathModel {
             trainNanos[i] = lastDataNanos + Varint.read(in);
             trainTimestamp[i] = (int) Varint.read(in);
         }
-        int first = (int) Varint.read(in);
-        for (int i = 0; i < TRAIN; i++) {
-            trainTimestamp[i] += first;
-        }
         firstTimestampNanos = Varint.read(in);
         firstTimestamp = (int) Varint.read(in);
+        for (int i = 0; i < TRAIN; i++) {
+            trainTimestamp[i] += firstTimestamp;
+        }
         tickNanos = in.readDouble();
         learnTickAtNanos = Varint.read(in);
         leastOffsetNanos = Varint.read(in);
         leastOffsetAtNanos = Varint.read(in);
-        resolutionNanos = Varint.read(in);
-        segmentLayerBytes = Varint.read(in);
         interleavedNanos = Varint.read(in);
         gapsNanos = Varint.read(in);
         conclude();

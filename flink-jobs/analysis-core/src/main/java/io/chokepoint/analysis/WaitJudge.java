@@ -376,7 +376,7 @@ final class WaitJudge {
 
     void writeTo(DataOutput out) throws IOException {
         Varint.write(out, bookedUntilNanos);
-        Varint.write(out, openNanos);
+        Varint.write(out, bookedUntilNanos - openNanos);
         int bits = (open ? 1 : 0)
                 | (windowFull ? 2 : 0)
                 | (scoreWindowFull ? 4 : 0)
@@ -385,9 +385,10 @@ final class WaitJudge {
                 | (peerSentPayload ? 32 : 0)
                 | (lossInWait ? 64 : 0)
                 | (blindInWait ? 128 : 0)
-                | (slowStart ? 256 : 0);
+                | (slowStart ? 256 : 0)
+                | (clocked != 1 ? 512 : 0);
         Varint.write(out, bits);
-        Varint.write(out, openerViewNanos);
+        Varint.write(out, openerViewNanos == AckHistory.NONE ? 0 : openerViewNanos);
         Varint.write(out, openFlight);
         Varint.write(out, openWindow);
         out.writeByte(beforeLoss.ordinal());
@@ -395,7 +396,9 @@ final class WaitJudge {
         out.writeByte(burstCause.ordinal());
         Varint.write(out, burstWaitNanos);
         Varint.write(out, serialisedNanos);
-        out.writeDouble(clocked);
+        if (clocked != 1) {
+            out.writeDouble(clocked);
+        }
         Varint.write(out, burstSegments);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
@@ -406,7 +409,7 @@ final class WaitJudge {
 
     void readFrom(DataInput in) throws IOException {
         bookedUntilNanos = Varint.read(in);
-        openNanos = Varint.read(in);
+        openNanos = bookedUntilNanos - Varint.read(in);
         long bits = Varint.read(in);
         open = (bits & 1) != 0;
         windowFull = (bits & 2) != 0;
@@ -418,6 +421,7 @@ final class WaitJudge {
         blindInWait = (bits & 128) != 0;
         slowStart = (bits & 256) != 0;
         openerViewNanos = Varint.read(in);
+        openerViewNanos = openerViewNanos == 0 ? AckHistory.NONE : openerViewNanos;
         openFlight = Varint.read(in);
         openWindow = Varint.read(in);
         beforeLoss = Cause.values()[in.readByte()];
@@ -425,7 +429,7 @@ final class WaitJudge {
         burstCause = Cause.values()[in.readByte()];
         burstWaitNanos = Varint.read(in);
         serialisedNanos = Varint.read(in);
-        clocked = in.readDouble();
+        clocked = (bits & 512) != 0 ? in.readDouble() : 1;
         burstSegments = Varint.readInt(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);

@@ -41,6 +41,11 @@ public final class DeliveryRate {
         size = Math.min(size + 1, timeNanos.length);
     }
 
+    /** Counts bytes whose rate nobody will ask for. */
+    public void skip(long bytes) {
+        totalBytes += bytes;
+    }
+
     private int mask() {
         return timeNanos.length - 1;
     }

@@ -8,6 +8,7 @@ import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /** Sequence numbers that the tap has not seen although higher ones passed: lost or late before the tap. */
 public final class Holes {
@@ -23,11 +24,14 @@ public final class Holes {
 
     private static final int CAPACITY = 32;
 
-    private final long[] low = new long[CAPACITY];
-    private final long[] high = new long[CAPACITY];
-    private final long[] openedNanos = new long[CAPACITY];
-    private final int[] openerTimestamp = new int[CAPACITY];
-    private final int[] openerIpId = new int[CAPACITY];
+    private static final int SMALL = 2;
+
+    // Grown up to CAPACITY as the flow needs it.
+    private long[] low = new long[SMALL];
+    private long[] high = new long[SMALL];
+    private long[] openedNanos = new long[SMALL];
+    private int[] openerTimestamp = new int[SMALL];
+    private int[] openerIpId = new int[SMALL];
     private int size;
 
     /** The packet {@code opener} passed at {@code now} while {@code from} was expected next and it starts at {@code to}. */
@@ -35,12 +39,24 @@ public final class Holes {
         if (size == CAPACITY) {
             remove(0);
         }
+        reserve(size + 1);
         low[size] = from;
         high[size] = to;
         openedNanos[size] = now;
         openerTimestamp[size] = opener.timestampValue;
         openerIpId[size] = opener.ipId;
         size++;
+    }
+
+    private void reserve(int holes) {
+        if (holes > low.length) {
+            int capacity = Math.min(CAPACITY, Math.max(holes, 2 * low.length));
+            low = Arrays.copyOf(low, capacity);
+            high = Arrays.copyOf(high, capacity);
+            openedNanos = Arrays.copyOf(openedNanos, capacity);
+            openerTimestamp = Arrays.copyOf(openerTimestamp, capacity);
+            openerIpId = Arrays.copyOf(openerIpId, capacity);
+        }
     }
 
     /** Whether any byte is missing. */
@@ -89,6 +105,7 @@ public final class Holes {
         } else if (to >= high[i]) {
             high[i] = from;
         } else if (size < CAPACITY) {
+            reserve(size + 1);
             copy(i, size);
             low[size] = to;
             high[i] = from;
@@ -148,6 +165,7 @@ public final class Holes {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         size = Varint.readInt(in);
+        reserve(size);
         for (int i = 0; i < size; i++) {
             low[i] = Varint.read(in);
             high[i] = low[i] + Varint.read(in);

@@ -5,13 +5,17 @@ import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /** What the receiver holds above the cumulative acknowledgment (RFC 2018), as disjoint ascending ranges. */
 public final class SackScoreboard {
     private static final int CAPACITY = 24;
 
-    private final long[] left = new long[CAPACITY];
-    private final long[] right = new long[CAPACITY];
+    private static final int SMALL = 2;
+
+    // Grown up to CAPACITY as the flow needs it.
+    private long[] left = new long[SMALL];
+    private long[] right = new long[SMALL];
     private int size;
     private long bytes;
 
@@ -39,6 +43,14 @@ public final class SackScoreboard {
         return bytes - before;
     }
 
+    private void reserve(int ranges) {
+        if (ranges > left.length) {
+            int capacity = Math.min(CAPACITY, Math.max(ranges, 2 * left.length));
+            left = Arrays.copyOf(left, capacity);
+            right = Arrays.copyOf(right, capacity);
+        }
+    }
+
     private void insert(int at, long newLeft, long newRight) {
         if (size == CAPACITY) {
             // Merge the two lowest ranges: the bytes between them count as received a little early.
@@ -50,6 +62,7 @@ public final class SackScoreboard {
             insert(Math.max(0, at - 1), newLeft, newRight);
             return;
         }
+        reserve(size + 1);
         System.arraycopy(left, at, left, at + 1, size - at);
         System.arraycopy(right, at, right, at + 1, size - at);
         left[at] = newLeft;
@@ -112,6 +125,7 @@ public final class SackScoreboard {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         size = Varint.readInt(in);
+        reserve(size);
         bytes = 0;
         long at = 0;
         for (int i = 0; i < size; i++) {

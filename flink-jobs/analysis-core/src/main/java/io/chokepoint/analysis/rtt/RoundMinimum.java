@@ -90,32 +90,38 @@ public final class RoundMinimum {
     public void restart() {
         lastRound = NONE;
         thisRound = NONE;
+        latest = NONE;
         samples = 0;
         lastSamples = 0;
+        roundStart = 0;
     }
 
     /** Writes the state. */
     public void writeTo(DataOutput out) throws IOException {
         writeDelay(out, lifeMinimum);
         writeDelay(out, emptyMinimum);
-        writeDelay(out, lastRound);
-        writeDelay(out, thisRound);
-        writeDelay(out, latest);
         Varint.write(out, samples);
         Varint.write(out, lastSamples);
-        Varint.write(out, roundStart);
+        if (samples + lastSamples > 0) {
+            writeDelay(out, lastRound);
+            writeDelay(out, thisRound);
+            writeDelay(out, latest);
+            Varint.write(out, roundStart);
+        }
     }
 
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         lifeMinimum = readDelay(in);
         emptyMinimum = readDelay(in);
-        lastRound = readDelay(in);
-        thisRound = readDelay(in);
-        latest = readDelay(in);
         samples = Varint.readInt(in);
         lastSamples = Varint.readInt(in);
-        roundStart = Varint.read(in);
+        if (samples + lastSamples > 0) {
+            lastRound = readDelay(in);
+            thisRound = readDelay(in);
+            latest = readDelay(in);
+            roundStart = Varint.read(in);
+        }
     }
 
     private static void writeDelay(DataOutput out, long delay) throws IOException {

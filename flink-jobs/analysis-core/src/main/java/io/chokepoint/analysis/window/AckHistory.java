@@ -174,10 +174,10 @@ public final class AckHistory {
         Varint.write(out, viewAck);
         Varint.write(out, viewAdvance);
         Varint.write(out, viewEdge - viewAck);
-        Varint.write(out, viewTimeNanos);
+        Varint.write(out, hasView ? viewTimeNanos : 0);
         Varint.write(out, viewTimestamp);
         Varint.write(out, pending);
-        long time = viewTimeNanos;
+        long time = hasView ? viewTimeNanos : 0;
         long acknowledged = viewAck;
         int value = viewTimestamp;
         for (int i = 0; i < pending; i++) {
@@ -198,7 +198,8 @@ public final class AckHistory {
         viewAck = Varint.read(in);
         viewAdvance = Varint.read(in);
         viewEdge = viewAck + Varint.read(in);
-        viewTimeNanos = Varint.read(in);
+        long viewTime = Varint.read(in);
+        viewTimeNanos = hasView ? viewTime : NONE;
         viewTimestamp = (int) Varint.read(in);
         first = 0;
         pending = 0;
@@ -207,7 +208,7 @@ public final class AckHistory {
             resize(2 * timeNanos.length);
         }
         pending = count;
-        long time = viewTimeNanos;
+        long time = viewTime;
         long acknowledged = viewAck;
         int value = viewTimestamp;
         for (int i = 0; i < pending; i++) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis.wire;
 
+import static java.util.Objects.requireNonNull;
+
 import io.chokepoint.analysis.batch.Run;
+import org.jspecify.annotations.Nullable;
 
 /** One packet of a run: a reused view, filled once per packet so that the analysis reads plain fields. */
 public final class Packet {
@@ -37,7 +40,7 @@ public final class Packet {
     public boolean malformedOptions;
     public int sackBlocks;
     private int firstSackBlock;
-    private Run run = new Run();
+    private @Nullable Run run;
 
     /** Points at packet {@code index} of a run. */
     public void read(Run source, int index) {
@@ -65,12 +68,12 @@ public final class Packet {
 
     /** Left edge of SACK block {@code i}. */
     public int sackLeft(int i) {
-        return run.sackLeft()[firstSackBlock + i];
+        return requireNonNull(run).sackLeft()[firstSackBlock + i];
     }
 
     /** Right edge of SACK block {@code i}. */
     public int sackRight(int i) {
-        return run.sackRight()[firstSackBlock + i];
+        return requireNonNull(run).sackRight()[firstSackBlock + i];
     }
 
     /** Whether all of the flags in {@code mask} are set. */
