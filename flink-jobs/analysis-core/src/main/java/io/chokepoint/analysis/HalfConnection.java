@@ -27,6 +27,7 @@ final class HalfConnection {
     private static final long UNSEEN = Long.MIN_VALUE;
     private static final long BASE = 1L << 33;
     private static final long UNSEEN_DISTANCE = 1; // no number is one above the highest
+    private static final int MOUSE_ACKS = 8;
     private static final int MAX_WINDOW_SHIFT = 14; // RFC 7323 §2.3
     private static final int UNKNOWN_SHIFT = -1;
     private static final int FAST_DUPLICATES = 3;
@@ -186,7 +187,8 @@ final class HalfConnection {
         boolean clean = !gap && !lossPending() && packet.payloadBytes <= segmentSize.bytes();
         sndMax = end;
         long flight = sndMax - una;
-        sent.add(now, end, clean, flight / Math.max(1, segmentSize.bytes()));
+        long flightSegments = isElephant() ? flight / Math.max(1, segmentSize.bytes()) : 0;
+        sent.add(now, end, clean, flightSegments);
         path.onData(now, packet, layerBytes, clean);
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, sndMax - Math.max(una, acks.viewAck()));
         waits.open(now, sndMax, segmentSize.bytes(), !segmentSize.isFull(packet.payloadBytes));
@@ -278,6 +280,9 @@ final class HalfConnection {
             onAdvance(now, packet, acknowledged, pure);
         } else {
             onSackOnly(now, packet, pure, acknowledged);
+        }
+        if (!isElephant()) {
+            acks.thinBelow(MOUSE_ACKS);
         }
         acks.push(now, packet.timestampValue, Math.max(una, acknowledged), rightEdge);
         if (lastDataNanos == 0) {

@@ -83,17 +83,28 @@ public final class AckHistory {
         }
     }
 
+    /** Makes room below {@code entries} pending ones, an even number. */
+    public void thinBelow(int entries) {
+        while (pending >= entries) {
+            thinOut();
+        }
+    }
+
     /** Keeps every second pending entry: the later of each two, so that the newest state is never lost. */
     private void thinOut() {
-        for (int i = 0; i < CAPACITY / 2; i++) {
-            int from = (first + 2 * i + 1) & mask();
-            int to = (first + i) & mask();
-            timeNanos[to] = timeNanos[from];
-            timestamp[to] = timestamp[from];
-            ack[to] = ack[from];
-            edge[to] = edge[from];
+        int odd = pending & 1;
+        int pairs = pending / 2;
+        for (int i = 0; i < pairs; i++) {
+            copy((first + odd + 2 * i + 1) & mask(), (first + odd + i) & mask());
         }
-        pending = CAPACITY / 2;
+        pending = odd + pairs;
+    }
+
+    private void copy(int from, int to) {
+        timeNanos[to] = timeNanos[from];
+        timestamp[to] = timestamp[from];
+        ack[to] = ack[from];
+        edge[to] = edge[from];
     }
 
     /**
