@@ -14,10 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The probe of one tap, and a decompressor for each of its compressed captures. They end when this ends, however that
- * comes about: by {@link #close()}, by the shutdown hook, or, if Java is killed, because nobody reads their output.
+ * comes about: by {@link #close()}, by the shutdown hook, or, if Java is killed, by the kernel.
  */
 final class ProbeProcess implements AutoCloseable {
     private static final int PIPE_BYTES = 256 * 1024;
+    // A probe that waits for standard input would not notice that its reader has gone.
+    private static final Path SETPRIV = Path.of("/usr/bin/setpriv");
+    private static final List<String> ENDS_WITH_JAVA =
+            Files.isExecutable(SETPRIV) ? List.of(SETPRIV.toString(), "--pdeathsig", "KILL", "--") : List.of();
 
     private final Path directory;
     private final List<Decompressor> decompressors = new ArrayList<>();
@@ -27,7 +31,8 @@ final class ProbeProcess implements AutoCloseable {
     /** Starts the probe of a tap. */
     ProbeProcess(Path executable, Tap tap, @Nullable String filter) throws IOException {
         directory = Files.createTempDirectory("chokepoint-");
-        List<String> command = new ArrayList<>(List.of(executable.toString(), "--tap", tap.name(), "--output", "-"));
+        List<String> command = new ArrayList<>(ENDS_WITH_JAVA);
+        command.addAll(List.of(executable.toString(), "--tap", tap.name(), "--output", "-"));
         command.addAll(List.of("--ledger", ledgerFile().toString()));
         if (filter != null) {
             command.addAll(List.of("--filter", filter));
@@ -120,9 +125,9 @@ final class ProbeProcess implements AutoCloseable {
             this.errors = pipe.resolveSibling(pipe.getFileName() + ".errors");
             makePipe(pipe);
             // The shell opens the pipe, which waits until the probe does; Java would wait with it.
-            process = new ProcessBuilder("sh", "-c", "exec " + tool + " <\"$1\" >\"$2\"", tool, file, pipe.toString())
-                    .redirectError(errors.toFile())
-                    .start();
+            List<String> command = new ArrayList<>(ENDS_WITH_JAVA);
+            command.addAll(List.of("sh", "-c", "exec " + tool + " <\"$1\" >\"$2\"", tool, file, pipe.toString()));
+            process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
         }
 
         private static void makePipe(Path pipe) throws IOException {
