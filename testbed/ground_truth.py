@@ -38,7 +38,16 @@ def share(part, whole):
     return part / whole if whole else 0.0
 
 
-def flow_truth(flow, summary, fates):
+def starved_share(samples):
+    """How often TCP had sent all it was given and might have sent more: of a writer that never
+    pauses, the send buffer's doing. (`sndbuf_limited` misses it when the last write filled the
+    buffer in several steps.)"""
+    starved = sum(int(row["notsent_bytes"]) == 0
+                  and int(row["unacked_segments"]) < int(row["cwnd_segments"]) for row in samples)
+    return share(starved, len(samples))
+
+
+def flow_truth(flow, summary, samples, fates):
     """The figures of one flow: the sender's own account beside the path's."""
     info = summary["tcp_info"]
     seconds = summary["seconds"]
@@ -51,6 +60,7 @@ def flow_truth(flow, summary, fates):
         "busy_share": share(info["busy_us"] / 1e6, seconds),
         "rwnd_limited_share": share(info["rwnd_limited_us"], info["busy_us"]),
         "sndbuf_limited_share": share(info["sndbuf_limited_us"], info["busy_us"]),
+        "starved_share": starved_share(samples),
         "retransmitted_share_of_bytes": share(info["bytes_retrans"], info["bytes_sent"]),
         "retransmitted_segments": info["total_retrans_segments"],
         "min_rtt_seconds": info["min_rtt_us"] / 1e6,
@@ -91,12 +101,14 @@ def link_figures(queue_file, first_ns, last_ns):
 def combine(emulator, files, flows, download, summaries, interface_drops):
     """Sets the emulator's books beside the summaries of the sending end."""
     with open(files["tcp_info"], newline="") as file:
-        sampled_ns = [int(row["unix_ns"]) for row in csv.DictReader(file)]
+        samples = list(csv.DictReader(file))
+    sampled_ns = [int(row["unix_ns"]) for row in samples]
     settle_ns = min(SETTLE_SECONDS * NANOS_PER_SECOND, (max(sampled_ns) - min(sampled_ns)) / 4)
     link = link_figures(files["queue"], min(sampled_ns) + settle_ns,
                         max(sampled_ns) - settle_ns / 2)
 
     per_flow = [flow_truth(flow, summaries[flow["name"]],
+                           [row for row in samples if row["flow"] == flow["name"]],
                            fates_of(flow, download, emulator["directions_of_flows"]))
                 for flow in flows]
     total = {fate: sum(flow["path"].get(f"{fate}_frames", 0) for flow in per_flow)

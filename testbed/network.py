@@ -111,7 +111,7 @@ class Network:
     def execute(self, role, *command):
         return execute("ip", "netns", "exec", self.namespaces[role], *command)
 
-    def set_up_host(self, role, mac, sysctls):
+    def set_up_host(self, role, mac, sysctls, max_segments_per_write):
         """Brings the interface up, with offloads off and without chatter of its own."""
         settings = {
             f"net.ipv6.conf.{INTERFACE}.accept_ra": 0,
@@ -122,8 +122,9 @@ class Network:
         }
         self.execute(role, "sysctl", "-qw", *(f"{key}={value}" for key, value in settings.items()))
         self.execute(role, "ethtool", "-K", INTERFACE, *OFFLOADS)
-        self.execute(role, "ip", "link", "set", INTERFACE, "address", mac, "txqueuelen",
-                     str(INTERFACE_QUEUE_FRAMES))
+        self.execute(role, "ip", "link", "set", INTERFACE, "address", mac,
+                     "txqueuelen", str(INTERFACE_QUEUE_FRAMES),
+                     "gso_max_segs", str(max_segments_per_write))
         self.execute(role, "ip", "link", "set", "lo", "up")
         self.execute(role, "ip", "link", "set", INTERFACE, "up")
 

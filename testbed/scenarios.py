@@ -64,6 +64,7 @@ class Scenario:
     checks: tuple      # each: (Parameters, GroundTruth) -> complaint or None
     defaults: dict = field(default_factory=dict)
     path: Callable = lambda parameters: []  # Parameters -> options of the emulator
+    max_segments_per_write: int = 64  # what TCP hands to the interface at once
 
 
 # ---- what must have come true ------------------------------------------------------------------
@@ -146,8 +147,10 @@ not_window_limited = each_flow(lambda flow: flow["rwnd_limited_share"] <= 0.03,
                                "limited by the receive window {rwnd_limited_share:.1%} of the time")
 not_buffer_limited = each_flow(lambda flow: flow["sndbuf_limited_share"] <= 0.03,
                                "limited by the send buffer {sndbuf_limited_share:.1%} of the time")
-buffer_limited = each_flow(lambda flow: flow["sndbuf_limited_share"] >= 0.6,
-                           "limited by the send buffer only {sndbuf_limited_share:.1%} of the time")
+buffer_limited = each_flow(lambda flow: flow["starved_share"] >= 0.6,
+                           "limited by the send buffer only {starved_share:.1%} of the time")
+never_starved = each_flow(lambda flow: flow["starved_share"] <= 0.1,
+                          "had sent all of a full send buffer {starved_share:.1%} of the time")
 idle = each_flow(lambda flow: flow["busy_share"] <= 0.8,
                  "had data to send or to be acknowledged {busy_share:.1%} of the time")
 always_busy = each_flow(lambda flow: flow["busy_share"] >= 0.95,
@@ -168,7 +171,8 @@ def paced_as_told(parameters, truth):
 
 
 BULK = {"pattern": "bulk", "reader": "read_all"}
-FILLS_LINK = (link_busy(0.9), queue_stands, not_window_limited, not_buffer_limited, always_busy)
+FILLS_LINK = (link_busy(0.9), queue_stands, not_window_limited, not_buffer_limited, never_starved,
+              always_busy)
 APPLICATION = (no_drops, not_window_limited, not_buffer_limited)
 
 
@@ -238,7 +242,7 @@ SCENARIOS = {
         "one bulk flow fills the link", "unshared_bottleneck", bulk, FILLS_LINK),
     "shared": Scenario(
         "several bulk flows from two hosts fill the link together", "shared_bottleneck", bulk,
-        (link_busy(0.9), queue_stands, not_window_limited, not_buffer_limited, really_shared),
+        FILLS_LINK + (really_shared,),
         {"flows": 4}),
     "window": Scenario(
         "a small receive buffer clamps the window (--window-kb)", "receiver_window", small_window,
@@ -260,24 +264,27 @@ SCENARIOS = {
         APPLICATION + (idle,), {"download": True, "queue_kb": 250.0}),
     "send-buffer": Scenario(
         "a small send buffer (--send-buffer-kb)", "send_buffer", small_send_buffer,
-        (no_drops, not_window_limited, buffer_limited, link_idle(0.85)), {"rate_mbit": 20.0}),
+        (no_drops, not_window_limited, buffer_limited, link_idle(0.85)), {"rate_mbit": 20.0},
+        # With larger ones Linux tops up the last unsent one without a look at the buffer's size.
+        max_segments_per_write=1),
     "transport": Scenario(
         "a transfer of 1 s that ends before it has filled the path", "transport", short_bulk,
         (no_drops, enough_segments, link_idle(0.6),
          each_flow(lambda flow: flow["rwnd_limited_share"] <= 0.1,
                    "limited by the receive window {rwnd_limited_share:.1%} of the time"),
-         each_flow(lambda flow: flow["sndbuf_limited_share"] <= 0.1,
-                   "limited by the send buffer {sndbuf_limited_share:.1%} of the time")),
+         each_flow(lambda flow: flow["starved_share"] <= 0.3,  # the last round trips drain
+                   "had sent all of its send buffer {starved_share:.1%} of the time")),
         {"rate_mbit": 200.0, "rtt_ms": 200.0, "duration": 1.0}),
     "random-loss": Scenario(
         "frames are lost at random (--loss, 1 %) and the link is never full", "transport", bulk,
-        (no_queue_drops, random_losses, link_idle(0.85), not_window_limited, not_buffer_limited),
+        (no_queue_drops, random_losses, link_idle(0.85), not_window_limited, not_buffer_limited,
+         never_starved),
         {"rate_mbit": 50.0, "loss": 0.01, "loss_at": "middle"}, lossy_path),
     "reordering": Scenario(
         "one bulk flow fills a link on a path that reorders (--reorder, 2 %) and loses nothing",
         "unshared_bottleneck", bulk,
         (no_drops, reordered, hardly_retransmits, link_busy(0.9), not_window_limited,
-         not_buffer_limited, always_busy),
+         not_buffer_limited, never_starved, always_busy),
         {"queue_kb": 1500.0, "reorder": 0.02, "reorder_at": "sender", "overtakers": "1-2"},
         reordering_path),
 }
