@@ -32,6 +32,9 @@ jars() {
 
 fetch_jars() {
     need mvn maven
+    # Two Mavens that fill the same local repository may damage it.
+    exec 6>"$cache/maven.lock"
+    flock 6
     say "fetching the jars of services/jars/$service.xml, once" >&2
     mvn -B -q --strict-checksums -f "$here/jars/$service.xml" \
         dependency:copy-dependencies "-DoutputDirectory=$1" >"$1/mvn.log" 2>&1 || {

@@ -4,14 +4,17 @@
  *
  *   clickhouse_server --config-file=FILE --path=DIR --listen_host=ADDRESS --http_port=N --tcp_port=N ...
  *
- * All arguments are clickhouse-local's own. It stays by reading from a pipe that nobody writes to. SIGTERM or SIGINT
- * closes the pipe: the last query ends, the engine flushes and the process exits with 0. The signals are waited for by a
- * thread and not handled, so it also ends when it is PID 1 of a container, where unhandled signals are ignored.
+ * All arguments are clickhouse-local's own. It stays by inserting, into nothing, from a pipe that nobody writes to.
+ * SIGTERM or SIGINT closes the pipe: the insert ends, the engine flushes and the process exits with 0. The signals are
+ * waited for by a thread and not handled, so it also ends when it is PID 1 of a container, where unhandled signals are
+ * ignored.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,7 @@ struct hold {
     int read_fd;
     int write_fd;
     sigset_t signals;
+    atomic_bool released;
 };
 
 static void fail(const char *what, int error) {
@@ -42,6 +46,7 @@ static void *release_on_signal(void *argument) {
 
     sigwait(&hold->signals, &signal_number);
     fprintf(stderr, "clickhouse_server: stopping on signal %d\n", signal_number);
+    hold->released = true;
     close(hold->write_fd);
     return NULL;
 }
@@ -79,10 +84,11 @@ int main(int argc, char **argv) {
         fail("arguments", ENOMEM);
     hold_until_signal(&hold);
 
+    /* INFILE and not SELECT FROM file(), which takes a grant to read every file: this session's user has no password. */
     snprintf(query, sizeof query,
              "--query=SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; "
-             "SELECT * FROM file('/dev/fd/%d', 'LineAsString') FORMAT Null "
-             "SETTINGS max_execution_time = 0, storage_file_read_method = 'read', log_queries = 0",
+             "INSERT INTO FUNCTION null('line String') FROM INFILE '/dev/fd/%d' "
+             "SETTINGS max_execution_time = 0 FORMAT LineAsString",
              hold.read_fd);
     memcpy(arguments, argv, (size_t)argc * sizeof *arguments);
     arguments[argc] = query;
@@ -91,6 +97,10 @@ int main(int argc, char **argv) {
     message = result != NULL ? chdb_result_error(result) : "the engine gave no result";
     if (message != NULL && *message != '\0') {
         fprintf(stderr, "clickhouse_server: %s\n", message);
+        _exit(EXIT_ENGINE);
+    }
+    if (!hold.released) {
+        fputs("clickhouse_server: the engine ended unasked\n", stderr);
         _exit(EXIT_ENGINE);
     }
     fputs("clickhouse_server: stopped\n", stderr);

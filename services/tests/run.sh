@@ -245,9 +245,12 @@ check "clickhouse: the reader sees no file" says "Code: 497" as_reader "SELECT *
 check "clickhouse: the reader's memory is bounded" says "Code: 452" as_reader "SELECT 1 SETTINGS max_memory_usage = 0"
 check "clickhouse: the reader may set what its clients set" says 2 as_reader \
     "SELECT 2 SETTINGS max_execution_time = 30, max_threads = 1"
-check "clickhouse: user default creates nothing" says "Code: 497" sql default "" \
+# What it could do without a password: read any file through the error message of a parser.
+check "clickhouse: nobody logs in as user default" says "Code: 700" sql default "" "SELECT 1"
+check "clickhouse: nor creates" says "Code: 700" sql default "" \
     "CREATE TABLE chokepoint.other (n UInt32) ENGINE = MergeTree ORDER BY n"
-check "clickhouse: user default reads nothing" says "Code: 497" sql default "" "SELECT count() FROM chokepoint.numbers"
+check "clickhouse: nor inserts from a file" says "Code: 700" sql default "" \
+    "INSERT INTO FUNCTION null('n UInt8') FROM INFILE '/etc/passwd' FORMAT TSV"
 
 # --- Ports that are taken, values that are wrong
 
@@ -266,6 +269,18 @@ check "a state backend that is unknown is told" says "expected hashmap or rocksd
     env "CHOKEPOINT_RUN=$CHOKEPOINT_RUN/second" CHOKEPOINT_FLINK_STATE_BACKEND=memory "$services/flink" start
 check "a run directory that would break the services is told" says "may hold only" \
     env "CHOKEPOINT_RUN=$CHOKEPOINT_RUN/with blank" "$services/kafka" status
+
+# failed_start TEXT SERVICE NAME=VALUE...: it says why and leaves nothing running.
+failed_start() {
+    text=$1
+    shift
+    says "$text" env "CHOKEPOINT_RUN=$CHOKEPOINT_RUN/third" "$2" "$services/$1" start &&
+        ! env "CHOKEPOINT_RUN=$CHOKEPOINT_RUN/third" "$services/$1" status
+}
+
+check "kafka: a failed start shows why" failed_start "Invalid maximum heap size" kafka CHOKEPOINT_KAFKA_HEAP_MIB=0
+check "flink: a failed start shows why" failed_start "Could not create" flink JAVA_TOOL_OPTIONS=-XX:NoSuchOption
+check "clickhouse: a failed start shows why" failed_start "CANNOT_PARSE" clickhouse CHOKEPOINT_CLICKHOUSE_MEMORY_BYTES=much
 
 # --- What is killed comes back as it was
 
