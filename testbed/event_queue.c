@@ -36,8 +36,7 @@ static void sift_down(struct ckp_event_queue *queue, struct ckp_frame *frame)
 
         if (child >= queue->num_frames)
             break;
-        if (child + 1 < queue->num_frames &&
-            before(queue->frames[child + 1], queue->frames[child]))
+        if (child + 1 < queue->num_frames && before(queue->frames[child + 1], queue->frames[child]))
             child++;
         if (!before(queue->frames[child], frame))
             break;
@@ -77,8 +76,7 @@ struct ckp_frame *ckp_event_queue_pop(struct ckp_event_queue *queue)
     return first;
 }
 
-void ckp_event_queue_advance(struct ckp_event_queue *queue, struct ckp_frame *frame,
-                             int64_t due_ns)
+void ckp_event_queue_advance(struct ckp_event_queue *queue, struct ckp_frame *frame, int64_t due_ns)
 {
     assert(due_ns <= frame->due_ns);
     frame->due_ns = due_ns;

@@ -133,8 +133,9 @@ static void write_flow(const struct ckp_flow_fates *flow, FILE *file)
         source_port = (unsigned)ports[0] << 8 | ports[1];
         destination_port = (unsigned)ports[2] << 8 | ports[3];
     }
-    fprintf(file, "{\"source\": \"%s\", \"source_port\": %u, \"destination\": \"%s\", "
-                  "\"destination_port\": %u",
+    fprintf(file,
+            "{\"source\": \"%s\", \"source_port\": %u, \"destination\": \"%s\", "
+            "\"destination_port\": %u",
             source, source_port, destination, destination_port);
     for (int fate = 0; fate < CKP_NUM_FATES; fate++)
         fprintf(file, ", \"%s_frames\": %" PRIu64 ", \"%s_bytes\": %" PRIu64, fate_names[fate],
@@ -151,8 +152,9 @@ void ckp_truth_write_json(const struct ckp_ground_truth *truth, FILE *file)
     for (uint64_t i = 0; i < num_listed; i++)
         fprintf(file, "%s{\"emulated_ns\": %" PRId64 ", \"duration_ns\": %" PRId64 "}",
                 i ? ", " : "", truth->stalls[i].emulated_ns, truth->stalls[i].duration_ns);
-    fprintf(file, "],\n \"num_events\": %" PRIu64 ", \"mean_lateness_ns\": %" PRId64
-                  ", \"max_lateness_ns\": %" PRId64 ", \"num_undelivered\": %" PRIu64 ",\n",
+    fprintf(file,
+            "],\n \"num_events\": %" PRIu64 ", \"mean_lateness_ns\": %" PRId64
+            ", \"max_lateness_ns\": %" PRId64 ", \"num_undelivered\": %" PRIu64 ",\n",
             truth->num_events,
             truth->num_events ? truth->sum_lateness_ns / (int64_t)truth->num_events : 0,
             truth->max_lateness_ns, truth->num_undelivered);

@@ -35,7 +35,8 @@ class Process:
     def __init__(self, name, command):
         self.name = name
         self.pending = b""
-        self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                      process_group=0)  # Ctrl-C is for us to handle
 
     def wait_for_line(self, word, timeout_seconds):
         """The rest of the first line that starts with `word`."""

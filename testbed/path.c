@@ -55,8 +55,7 @@ static void release_overtaken(struct ckp_path *path, struct ckp_section *section
             section->held[still_held++] = held;
             continue;
         }
-        int64_t behind_ns =
-            frame->due_ns + serialisation_ns(&path->access[held->direction], held);
+        int64_t behind_ns = frame->due_ns + serialisation_ns(&path->access[held->direction], held);
         if (behind_ns < held->due_ns)
             ckp_event_queue_advance(&path->events, held, behind_ns);
     }
@@ -164,8 +163,9 @@ void ckp_path_send(struct ckp_path *path, enum ckp_direction direction, int64_t 
     if (access->free_ns < now_ns)
         access->free_ns = now_ns;
     access->free_ns += serialisation_ns(access, frame);
-    enter_section(path, &path->sections[direction][direction == CKP_DATA ? CKP_SENDER : CKP_RECEIVER],
-                  frame, CKP_AT_FIRST_TAP, access->free_ns);
+    enum ckp_section_name first = direction == CKP_DATA ? CKP_SENDER : CKP_RECEIVER;
+    enter_section(path, &path->sections[direction][first], frame, CKP_AT_FIRST_TAP,
+                  access->free_ns);
 }
 
 int64_t ckp_path_next_due_ns(const struct ckp_path *path)

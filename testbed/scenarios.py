@@ -17,7 +17,8 @@ class Parameters:
     rate_mbit: float = None
     rtt_ms: float = None
     queue_kb: float = None
-    access_mbit: float = 1000.0
+    access_mbit: float = None
+    ack_mbit: float = None
     cc: str = None
     flows: int = None
     port: int = None
@@ -52,8 +53,8 @@ class Parameters:
             self.queue_kb = max(self.bandwidth_delay_bytes / KILO, 30)
 
 
-COMMON_DEFAULTS = {"rate_mbit": 10.0, "rtt_ms": 40.0, "cc": "cubic", "flows": 1,
-                   "duration": STEADY_SECONDS, "download": False}
+COMMON_DEFAULTS = {"rate_mbit": 10.0, "access_mbit": 1000.0, "rtt_ms": 40.0, "cc": "cubic",
+                   "flows": 1, "duration": STEADY_SECONDS, "download": False}
 
 
 @dataclass(frozen=True)

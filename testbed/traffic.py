@@ -21,7 +21,7 @@ CHUNK_BYTES = 1 << 18
 CONNECT_TIMEOUT_SECONDS = 20.0
 TICK_SECONDS = 0.005
 
-# struct tcp_info of <linux/tcp.h>: 8 bytes of flags, 24 u32, 4 u64, 6 u32, 4 u64, 2 u32, 2 u64, 4 u32.
+# struct tcp_info of <linux/tcp.h>, as far as we need it; the numbers below are its fields in order.
 TCP_INFO_FORMAT = "=8B24I4Q6I4Q2I2Q4I"
 TCP_INFO_BYTES = struct.calcsize(TCP_INFO_FORMAT)
 TCP_INFO_FIELDS = {
@@ -96,7 +96,7 @@ class Ticker:
             time.sleep(remaining)
 
 
-# ---- how data are written: one generator-free function per pattern -----------------------------
+# ---- how data are written: one function for each pattern ---------------------------------
 
 
 def write_bulk(connection, flow):

@@ -111,8 +111,7 @@ static void test_a_lone_frame_takes_all_delays_and_both_serialisations(void **st
     struct arrivals arrivals = run_to_the_end(path);
 
     assert_int_equal(arrivals.count, 1);
-    assert_int_equal(arrivals.at_ns[0],
-                     20 * NANOS_PER_MILLI + FULL_AT_ACCESS_NS + FULL_AT_LINK_NS);
+    assert_int_equal(arrivals.at_ns[0], 20 * NANOS_PER_MILLI + FULL_AT_ACCESS_NS + FULL_AT_LINK_NS);
 }
 
 static void test_a_burst_leaves_at_exactly_the_rate_of_the_link(void **state)
@@ -229,8 +228,7 @@ static void test_every_frame_has_one_fate_whatever_the_path_does(void **state)
                      num_sent);
     for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
         for (size_t i = 1; i < path->captures[tap].num_records; i++)
-            assert_true(stamp_ns(&path->captures[tap], i - 1) <=
-                        stamp_ns(&path->captures[tap], i));
+            assert_true(stamp_ns(&path->captures[tap], i - 1) <= stamp_ns(&path->captures[tap], i));
 }
 
 static void test_a_short_frame_is_padded_as_on_the_wire(void **state)

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_USAGE 2
+#define MAX_OPTIONS 32
+
+/** What the command line says, before it becomes a path. */
+struct arguments {
+    const char *sender_namespace, *receiver_namespace, *interface;
+    const char *capture_before, *capture_after, *truth, *queue_samples;
+    const char *delay_ms;
+    double rate, queue, ack_rate, ack_queue, access_rate, seed, snap_bytes;
+};
+
+enum kind { TEXT, REQUIRED_TEXT, NUMBER, LOSS, REORDER };
+
+struct row {
+    const char *name;
+    enum kind kind;
+    size_t offset; /* of the field in struct arguments */
+    double min, max;
+    const char *value;
+    const char *help;
+};
+
+#define FIELD(name) offsetof(struct arguments, name)
+#define BITS_PER_SECOND 1e3, 1e11, "BITS_PER_SECOND"
+#define QUEUE_BYTES CKP_FRAME_MAX_BYTES, 1e9, "BYTES"
+
+static const struct row rows[] = {
+    {"sender-namespace", REQUIRED_TEXT, FIELD(sender_namespace), 0, 0, "NAME", "left host"},
+    {"receiver-namespace", REQUIRED_TEXT, FIELD(receiver_namespace), 0, 0, "NAME", "right host"},
+    {"interface", TEXT, FIELD(interface), 0, 0, "NAME", "TAP interface in both (eth0)"},
+    {"capture-before", REQUIRED_TEXT, FIELD(capture_before), 0, 0, "FILE", "left tap"},
+    {"capture-after", REQUIRED_TEXT, FIELD(capture_after), 0, 0, "FILE", "right tap"},
+    {"truth", REQUIRED_TEXT, FIELD(truth), 0, 0, "FILE", "ground truth, JSON"},
+    {"queue-samples", REQUIRED_TEXT, FIELD(queue_samples), 0, 0, "FILE", "bottleneck, CSV"},
+    {"rate", NUMBER, FIELD(rate), BITS_PER_SECOND, "of the bottleneck (1e7)"},
+    {"queue", NUMBER, FIELD(queue), QUEUE_BYTES, "drop-tail, before it (50000)"},
+    {"ack-rate", NUMBER, FIELD(ack_rate), BITS_PER_SECOND, "of the way back (access rate)"},
+    {"ack-queue", NUMBER, FIELD(ack_queue), QUEUE_BYTES, "(1000000)"},
+    {"access-rate", NUMBER, FIELD(access_rate), BITS_PER_SECOND, "of both hosts (1e9)"},
+    {"delay-ms", TEXT, FIELD(delay_ms), 0, 0, "S,M,R", "of the sections, one-way (4,6,10)"},
+    {"loss", LOSS, 0, 0, 0, "D:S:PROBABILITY", "e.g. data:middle:0.01"},
+    {"reorder", REORDER, 0, 0, 0, "D:S:PROBABILITY:MIN-MAX", "e.g. data:sender:0.02:1-2"},
+    {"seed", NUMBER, FIELD(seed), 0, 1e15, "NUMBER", "of losses and reordering (1)"},
+    {"snap-bytes", NUMBER, FIELD(snap_bytes), 54, 65535, "NUMBER", "captured of a frame (128)"},
+};
+
+#define NUM_ROWS (sizeof(rows) / sizeof(rows[0]))
+_Static_assert(NUM_ROWS + 2 <= MAX_OPTIONS, "help and the end need room, too");
+
+void ckp_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fprintf(stderr, "link_emulator: ");
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+    exit(status);
+}
+
+static const char **text_field(struct arguments *arguments, const struct row *row)
+{
+    return (const char **)(void *)((char *)arguments + row->offset);
+}
+
+static double *number_field(struct arguments *arguments, const struct row *row)
+{
+    return (double *)(void *)((char *)arguments + row->offset);
+}
+
+static double parse_number(const struct row *row, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !(value >= row->min && value <= row->max))
+        ckp_fail(EXIT_USAGE, "--%s is \"%s\", expected a number from %g to %g", row->name, text,
+                 row->min, row->max);
+    return value;
+}
+
+/** Finds the section that "DIRECTION:SECTION:..." names; *rest is what follows. */
+static struct ckp_section *parse_section(struct ckp_path *path, const struct row *row,
+                                         const char *text, const char **rest)
+{
+    static const char *const directions[] = {[CKP_DATA] = "data", [CKP_ACK] = "ack"};
+    static const char *const sections[] = {
+        [CKP_SENDER] = "sender", [CKP_MIDDLE] = "middle", [CKP_RECEIVER] = "receiver"};
+
+    for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
+        for (int section = 0; section < CKP_NUM_SECTIONS; section++) {
+            char prefix[32];
+            int length = snprintf(prefix, sizeof(prefix), "%s:%s:", directions[direction],
+                                  sections[section]);
+
+            if (strncmp(text, prefix, (size_t)length) == 0) {
+                *rest = text + length;
+                return &path->sections[direction][section];
+            }
+        }
+    ckp_fail(EXIT_USAGE, "--%s is \"%s\", expected %s", row->name, text, row->help);
+}
+
+static bool is_probability(double value)
+{
+    return value >= 0 && value <= 1;
+}
+
+static void parse_loss(struct ckp_path *path, const struct row *row, const char *text)
+{
+    const char *rest;
+    struct ckp_section *section = parse_section(path, row, text, &rest);
+    char excess;
+
+    if (sscanf(rest, "%lf%c", &section->loss_probability, &excess) != 1 ||
+        !is_probability(section->loss_probability))
+        ckp_fail(EXIT_USAGE, "--loss is \"%s\", expected %s", text, row->help);
+}
+
+static void parse_reorder(struct ckp_path *path, const struct row *row, const char *text)
+{
+    const char *rest;
+    struct ckp_section *section = parse_section(path, row, text, &rest);
+    char excess;
+
+    if (sscanf(rest, "%lf:%d-%d%c", &section->reorder_probability, &section->min_overtakers,
+               &section->max_overtakers, &excess) != 3 ||
+        !is_probability(section->reorder_probability) || section->min_overtakers < 1 ||
+        section->max_overtakers < section->min_overtakers)
+        ckp_fail(EXIT_USAGE, "--reorder is \"%s\", expected %s", text, row->help);
+}
+
+static void parse_delays(struct ckp_path *path, const char *text)
+{
+    double delays_ms[CKP_NUM_SECTIONS];
+    char excess;
+
+    if (sscanf(text, "%lf,%lf,%lf%c", &delays_ms[0], &delays_ms[1], &delays_ms[2], &excess) != 3)
+        ckp_fail(EXIT_USAGE, "--delay-ms is \"%s\", expected three numbers, e.g. 4,6,10", text);
+    for (int section = 0; section < CKP_NUM_SECTIONS; section++)
+        for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
+            path->sections[direction][section].delay_ns =
+                llround(delays_ms[section] * NANOS_PER_MILLI);
+}
+
+static void print_help(void)
+{
+    printf("usage: link_emulator OPTION...\n\n");
+    for (size_t i = 0; i < NUM_ROWS; i++)
+        printf("  --%-20s %-24s %s%s\n", rows[i].name, rows[i].value, rows[i].help,
+               rows[i].kind == REQUIRED_TEXT ? " (required)" : "");
+    printf("\nD is data or ack; S is a section: sender, middle or receiver.\n");
+}
+
+static void apply(struct arguments *arguments, struct ckp_path *path, const struct row *row)
+{
+    switch (row->kind) {
+    case TEXT:
+    case REQUIRED_TEXT:
+        *text_field(arguments, row) = optarg;
+        return;
+    case NUMBER:
+        *number_field(arguments, row) = parse_number(row, optarg);
+        return;
+    case LOSS:
+        parse_loss(path, row, optarg);
+        return;
+    case REORDER:
+        parse_reorder(path, row, optarg);
+        return;
+    }
+}
+
+static void read_command_line(struct arguments *arguments, struct ckp_path *path, int argc,
+                              char **argv)
+{
+    struct option long_options[MAX_OPTIONS] = {0};
+    int index, found;
+
+    for (size_t i = 0; i < NUM_ROWS; i++)
+        long_options[i] = (struct option){.name = rows[i].name, .has_arg = required_argument};
+    long_options[NUM_ROWS] = (struct option){.name = "help", .has_arg = no_argument};
+
+    while ((found = getopt_long(argc, argv, "", long_options, &index)) != -1) {
+        if (found != 0)
+            exit(EXIT_USAGE);
+        if (index == (int)NUM_ROWS) {
+            print_help();
+            exit(EXIT_SUCCESS);
+        }
+        apply(arguments, path, &rows[index]);
+    }
+    if (optind < argc)
+        ckp_fail(EXIT_USAGE, "\"%s\" is not an option", argv[optind]);
+    for (size_t i = 0; i < NUM_ROWS; i++)
+        if (rows[i].kind == REQUIRED_TEXT && !*text_field(arguments, &rows[i]))
+            ckp_fail(EXIT_USAGE, "--%s %s is missing", rows[i].name, rows[i].value);
+}
+
+void ckp_options_parse(struct ckp_options *options, struct ckp_path *path, int argc, char **argv)
+{
+    struct arguments given = {
+        .interface = "eth0",
+        .delay_ms = "4,6,10",
+        .rate = 1e7,
+        .queue = 50000,
+        .ack_queue = 1e6,
+        .access_rate = 1e9,
+        .seed = 1,
+        .snap_bytes = 128,
+    };
+
+    read_command_line(&given, path, argc, argv);
+    parse_delays(path, given.delay_ms);
+    path->links[CKP_DATA] =
+        (struct ckp_link){.bits_per_second = given.rate, .queue_limit_bytes = llround(given.queue)};
+    path->links[CKP_ACK] = (struct ckp_link){
+        .bits_per_second = given.ack_rate > 0 ? given.ack_rate : given.access_rate,
+        .queue_limit_bytes = llround(given.ack_queue)};
+    for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
+        path->access[direction].bits_per_second = given.access_rate;
+    path->random_state = (uint64_t)given.seed;
+    *options = (struct ckp_options){
+        .namespaces = {[CKP_DATA] = given.sender_namespace, [CKP_ACK] = given.receiver_namespace},
+        .interface = given.interface,
+        .captures =
+            {[CKP_TAP_BEFORE] = given.capture_before, [CKP_TAP_AFTER] = given.capture_after},
+        .truth = given.truth,
+        .queue_samples = given.queue_samples,
+        .snap_bytes = (uint32_t)given.snap_bytes,
+    };
+}
