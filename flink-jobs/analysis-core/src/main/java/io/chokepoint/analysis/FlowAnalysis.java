@@ -47,6 +47,7 @@ public final class FlowAnalysis {
     private long nowNanos;
     private long intervalEndNanos;
     private long rowStartNanos;
+    private long lifeStartNanos; // of what was seen: later than the flow's start if its first runs are missing
     private final Handshake handshake = new Handshake();
     private HalfConnection[] halves;
     private final long[] lastFingerprint = new long[2];
@@ -81,7 +82,7 @@ public final class FlowAnalysis {
         if (first) {
             start(run, runSession, timestampResolutionNanos);
         }
-        if (run.packetsBefore() < nextPacket || isOldMark(run, first)) {
+        if (finished || run.packetsBefore() < nextPacket || isOldMark(run, first)) {
             return RunFate.REPEATED;
         }
         boolean hole = run.packetsBefore() > nextPacket;
@@ -118,6 +119,7 @@ public final class FlowAnalysis {
         resolutionNanos = Math.max(1, timestampResolutionNanos);
         // A run without packets can only move time forward from the flow's first packet.
         nowNanos = run.packets() > 0 && run.packetsBefore() > 0 ? run.timeNs()[0] : flowStartNanos;
+        lifeStartNanos = nowNanos;
         rowStartNanos = nowNanos;
         intervalEndNanos = endOfInterval(nowNanos);
         for (HalfConnection half : halves) {
@@ -303,12 +305,12 @@ public final class FlowAnalysis {
         int written = 0;
         for (int direction : order()) {
             if (halves[direction].total().get(Sum.DATA_PACKETS) > 0) {
-                out.accept(writer(direction).flow(flowStartNanos, end, lifeQuality));
+                out.accept(writer(direction).flow(lifeStartNanos, end, lifeQuality));
                 written++;
             }
         }
         if (written == 0) {
-            out.accept(writer(order()[0]).flow(flowStartNanos, end, lifeQuality));
+            out.accept(writer(order()[0]).flow(lifeStartNanos, end, lifeQuality));
         }
     }
 
@@ -342,6 +344,7 @@ public final class FlowAnalysis {
         Varint.write(out, nowNanos - flowStartNanos);
         Varint.write(out, intervalEndNanos - flowStartNanos);
         Varint.write(out, rowStartNanos - flowStartNanos);
+        Varint.write(out, lifeStartNanos - flowStartNanos);
         handshake.writeTo(out);
         for (int i = 0; i < 2; i++) {
             halves[i].writeTo(out);
@@ -394,6 +397,7 @@ public final class FlowAnalysis {
         nowNanos = flowStartNanos + Varint.read(in);
         intervalEndNanos = flowStartNanos + Varint.read(in);
         rowStartNanos = flowStartNanos + Varint.read(in);
+        lifeStartNanos = flowStartNanos + Varint.read(in);
         handshake.readFrom(in);
         for (int i = 0; i < 2; i++) {
             halves[i].readFrom(in);

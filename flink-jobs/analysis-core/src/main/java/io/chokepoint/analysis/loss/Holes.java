@@ -64,11 +64,6 @@ public final class Holes {
         return size > 0;
     }
 
-    /** Whether a byte has been missing for longer than {@code ageNanos} at {@code now}. */
-    public boolean anyOlderThan(long now, long ageNanos) {
-        return size > 0 && now - openedNanos[0] > ageNanos;
-    }
-
     /**
      * A segment below the expected number passes: decides what it is, and closes what it fills.
      *
@@ -77,14 +72,14 @@ public final class Holes {
      * earlier than one round trip after.
      */
     public Filling fill(long now, long from, long to, Packet packet, long shortestRoundTripNanos) {
-        for (int i = 0; i < size; i++) {
+        Filling filling = Filling.NONE;
+        for (int i = size - 1; i >= 0; i--) {
             if (from < high[i] && low[i] < to) {
-                Filling filling = decide(now, i, packet, shortestRoundTripNanos);
+                filling = decide(now, i, packet, shortestRoundTripNanos); // the lowest hole has the last word
                 cut(i, from, to);
-                return filling;
             }
         }
-        return Filling.NONE;
+        return filling;
     }
 
     private Filling decide(long now, int i, Packet packet, long shortestRoundTripNanos) {

@@ -59,6 +59,9 @@ public final class SackScoreboard {
             System.arraycopy(left, 1, left, 0, size - 1);
             System.arraycopy(right, 1, right, 0, size - 1);
             size--;
+            if (at == 1) {
+                return; // the block lies between the two and is held now
+            }
             insert(Math.max(0, at - 1), newLeft, newRight);
             return;
         }

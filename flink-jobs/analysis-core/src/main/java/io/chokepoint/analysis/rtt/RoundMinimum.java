@@ -67,11 +67,6 @@ public final class RoundMinimum {
         return Math.min(lastRound, thisRound);
     }
 
-    /** Samples of the last full round. */
-    public int samplesPerRound() {
-        return Math.max(lastSamples, samples);
-    }
-
     /**
      * How far even the lowest recent delay lies above that of the flow's life, in ns; 0 if unknown.
      *
