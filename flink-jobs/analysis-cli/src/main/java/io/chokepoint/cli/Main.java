@@ -3,6 +3,7 @@ package io.chokepoint.cli;
 
 import io.chokepoint.cli.analyze.Analyze;
 import io.chokepoint.cli.analyze.AnalyzeOptions;
+import io.chokepoint.cli.doctor.Doctor;
 import io.chokepoint.cli.migrate.Migrate;
 import io.chokepoint.cli.migrate.Sql;
 import java.io.IOException;
@@ -41,7 +42,9 @@ public final class Main {
             case "analyze" -> asksForHelp(rest) ? print(AnalyzeOptions.USAGE) : Analyze.run(AnalyzeOptions.parse(rest));
             case "migrate" -> asksForHelp(rest) ? print(Migrate.USAGE) : Migrate.run(rest);
             case "sql" -> asksForHelp(rest) ? print(Sql.USAGE) : Sql.run(rest);
-            default -> throw new WrongOption("command " + command + " is not known: expected analyze, migrate or sql");
+            case "doctor" -> asksForHelp(rest) ? print(Doctor.USAGE) : Doctor.run(rest);
+            default ->
+                throw new WrongOption("command " + command + " is not known: expected analyze, migrate, sql or doctor");
         };
     }
 
