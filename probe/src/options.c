@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, COUNT, SIZE, DURATION, BITS, FLAG };
+enum kind { TEXT, COUNT, SIZE, DURATION, BITS, FLAG, LIST };
 
 struct option_info {
     const char *name;
@@ -59,6 +59,7 @@ static bool parse_value(const struct option_info *info, const char *text, uint64
 {
     switch (info->kind) {
     case TEXT:
+    case LIST:
         return strlen(text) >= info->min && strlen(text) <= info->max;
     case COUNT:
         return parse_number(text, 10, no_units, number) && *number >= info->min &&
@@ -98,7 +99,7 @@ static void describe(char *out, size_t size, const struct option_info *info)
 
     format_number(min, sizeof min, info->min, units);
     format_number(max, sizeof max, info->max, units);
-    if (info->kind == TEXT)
+    if (info->kind == TEXT || info->kind == LIST)
         snprintf(out, size, "text of %s to %s bytes", min, max);
     else if (info->kind == BITS)
         snprintf(out, size, "a 64-bit number such as 42 or 0x2a");
@@ -129,6 +130,15 @@ static bool set(struct ckp_options *options, enum ckp_option option, const char 
         return refuse_value(options, &option_info[option], text);
     value->text = text;
     value->is_given = true;
+    if (option_info[option].kind != LIST)
+        return true;
+    if (options->list_count == CKP_OPTION_LIST_MAX) {
+        snprintf(options->error, sizeof options->error,
+                 "option --%s: '%.200s' is one too many, expected at most %d",
+                 option_info[option].name, text, CKP_OPTION_LIST_MAX);
+        return false;
+    }
+    options->list[options->list_count++] = text;
     return true;
 }
 
@@ -194,6 +204,7 @@ bool ckp_options_parse(struct ckp_options *options, int argc, char **argv)
     int files = 1; /* argv[1] to argv[files - 1] are files already seen */
 
     set_defaults(options);
+    options->list_count = 0;
     for (int at = 1; at < argc; at++) {
         if (only_files || argv[at][0] != '-' || argv[at][1] == '\0')
             argv[files++] = argv[at];

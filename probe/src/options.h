@@ -22,8 +22,12 @@ struct ckp_option_value {
     bool is_given;
 };
 
+#define CKP_OPTION_LIST_MAX 32
+
 struct ckp_options {
     struct ckp_option_value value[CKP_OPTIONS];
+    const char *list[CKP_OPTION_LIST_MAX]; /* values of the one LIST option, in their order */
+    size_t list_count;
     const char *const *files; /* the arguments that are no options; point into argv */
     size_t file_count;
     char error[512];

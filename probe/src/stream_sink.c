@@ -5,22 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-bool ckp_stream_sink_open(struct ckp_stream_sink *sink, const char *path,
-                          struct ckp_counters *counters)
-{
-    bool is_standard = strcmp(path, "-") == 0;
-
-    *sink = (struct ckp_stream_sink){
-        .descriptor = is_standard ? STDOUT_FILENO
-                                  : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
-        .name = is_standard ? "standard output" : path,
-        .counters = counters,
-    };
-    return sink->descriptor >= 0;
-}
+struct stream_sink {
+    int descriptor;
+    const char *name; /* for people */
+    struct ckp_counters *counters;
+    int error; /* errno of the write that failed, or 0; nothing is written after it */
+};
 
 static bool write_all(int descriptor, struct iovec *parts, int count)
 {
@@ -40,9 +35,9 @@ static bool write_all(int descriptor, struct iovec *parts, int count)
     return true;
 }
 
-void ckp_stream_sink_deliver(void *stream_sink, const struct ckp_batch *batch)
+static void deliver(void *self, const struct ckp_batch *batch)
 {
-    struct ckp_stream_sink *sink = stream_sink;
+    struct stream_sink *sink = self;
     uint8_t length[4];
     struct iovec parts[] = {
         {length, sizeof length},
@@ -65,9 +60,42 @@ void ckp_stream_sink_deliver(void *stream_sink, const struct ckp_batch *batch)
     ckp_count(sink->counters, CKP_COUNT_BYTES_DELIVERED, batch->size_bytes);
 }
 
-void ckp_stream_sink_close(struct ckp_stream_sink *sink)
+static bool has_failed(const void *self)
 {
-    if (sink->descriptor >= 0 && close(sink->descriptor) != 0 && sink->error == 0)
+    return ((const struct stream_sink *)self)->error != 0;
+}
+
+/* Some file systems tell of a full disk only when the file is closed. */
+static bool close_stream(void *self, char *why, size_t why_size)
+{
+    struct stream_sink *sink = self;
+
+    if (close(sink->descriptor) != 0 && sink->error == 0)
         sink->error = errno;
-    sink->descriptor = -1;
+    int error = sink->error;
+    if (error == EPIPE)
+        snprintf(why, why_size, "%s: the reader has ended before the capture", sink->name);
+    else if (error)
+        snprintf(why, why_size, "%s cannot be written: %s", sink->name, strerror(error));
+    free(sink);
+    return error == 0;
+}
+
+bool ckp_stream_sink_open(struct ckp_sink *sink, const char *path, struct ckp_counters *counters,
+                          char *why, size_t why_size)
+{
+    struct stream_sink *self = calloc(1, sizeof *self);
+    bool is_standard = strcmp(path, "-") == 0;
+    int descriptor = STDOUT_FILENO;
+
+    if (!is_standard)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (!self || descriptor < 0) {
+        snprintf(why, why_size, "output %s cannot be written: %s", path, strerror(errno));
+        free(self);
+        return false;
+    }
+    *self = (struct stream_sink){descriptor, is_standard ? "standard output" : path, counters, 0};
+    *sink = (struct ckp_sink){self, deliver, has_failed, close_stream};
+    return true;
 }

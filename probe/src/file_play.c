@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file_play.h"
+
+#include "inputs.h"
+#include "log.h"
+#include "output.h"
+#include "worker.h"
+
+#include <stdlib.h>
+
+struct play {
+    const struct ckp_options *options;
+    const volatile sig_atomic_t *stop;
+    struct ckp_inputs inputs;
+    struct ckp_worker worker;
+    struct ckp_output output;
+};
+
+static bool goes_on(const struct play *play)
+{
+    return !*play->stop && !ckp_output_has_failed(&play->output);
+}
+
+/* Reads one capture to its end. @return false if that was not possible */
+static bool read_capture(struct play *play, struct ckp_capture *capture)
+{
+    struct ckp_counters *counters = &play->worker.counters;
+    struct ckp_frame frame;
+
+    while (goes_on(play)) {
+        switch (ckp_capture_next(capture, &frame)) {
+        case CKP_CAPTURE_FRAME:
+            ckp_count(counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+            ckp_worker_observe(&play->worker, ckp_capture_link(capture), &frame);
+            break;
+        case CKP_CAPTURE_FILTERED:
+            ckp_count(counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+            ckp_count(counters, CKP_COUNT_FRAMES_FILTERED, 1);
+            break;
+        case CKP_CAPTURE_END:
+            return true;
+        case CKP_CAPTURE_CUT_OFF:
+            ckp_count(counters, CKP_COUNT_CAPTURES_CUT_OFF, 1);
+            ckp_log("%s is cut off at its end, all whole frames were read",
+                    ckp_capture_name(capture));
+            return true;
+        case CKP_CAPTURE_FAILED:
+            if (!*play->stop)
+                ckp_log("%s", ckp_capture_error(capture));
+            return *play->stop;
+        }
+    }
+    return true;
+}
+
+static int play_inputs(struct play *play)
+{
+    bool is_complete = play->inputs.unreadable == 0;
+
+    for (size_t i = 0; i < play->inputs.count; i++)
+        is_complete &= read_capture(play, play->inputs.captures[i]);
+    ckp_worker_finish(&play->worker);
+    is_complete &= ckp_output_close(&play->output, &play->worker);
+    return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
+}
+
+static int open_and_play(struct play *play)
+{
+    struct ckp_source source = {
+        .session = play->inputs.session,
+        .timestamp_source = CKP_TIMESTAMP_FILE,
+        .timestamp_resolution_ns = play->inputs.resolution_ns,
+        .is_lossless = true,
+    };
+    int code = ckp_output_open(&play->output, play->options, &source, &play->worker);
+
+    if (code != CKP_EXIT_ALL_DONE)
+        return code;
+    code = play_inputs(play);
+    ckp_worker_free(&play->worker);
+    return code;
+}
+
+int ckp_play_files(const struct ckp_options *options, const volatile sig_atomic_t *stop)
+{
+    int code = CKP_EXIT_NOT_ALL_DONE;
+    struct play *play = calloc(1, sizeof *play);
+
+    if (play && ckp_inputs_open(&play->inputs, options->files, options->file_count,
+                                ckp_option_text(options, CKP_OPTION_FILTER))) {
+        play->options = options;
+        play->stop = stop;
+        code = open_and_play(play);
+        ckp_inputs_close(&play->inputs);
+    } else {
+        ckp_log("there is no memory");
+    }
+    free(play);
+    return code;
+}

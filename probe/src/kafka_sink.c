@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kafka_sink.h"
+
+#include "monotonic_clock.h"
+
+#include <inttypes.h>
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_MS          50
+#define NEW_TOPIC_NS     (3 * CKP_NANOS_PER_SECOND)
+#define ERROR_TEXT_MAX   256
+#define SETTING_TEXT_MAX 128
+
+/* Records of the schema topic carry no batch; a batch carries its packets, plus one. */
+#define OPAQUE_SCHEMA NULL
+
+struct kafka_sink {
+    rd_kafka_t *producer;
+    struct ckp_counters *counters;
+    char brokers[SETTING_TEXT_MAX];
+    char topic[SETTING_TEXT_MAX];
+    int64_t timeout_ns;
+    int64_t answered_ns; /* when Kafka last took or refused something, or had nothing to do */
+    bool is_lossless;
+    bool has_failed;
+    bool is_silent;  /* it has failed because Kafka did not answer in time */
+    bool has_schema; /* the schema topic has it */
+    rd_kafka_resp_err_t schema_error;
+    char error[ERROR_TEXT_MAX]; /* what librdkafka last complained of */
+};
+
+static void on_error(rd_kafka_t *producer, int code, const char *reason, void *self)
+{
+    struct kafka_sink *sink = self;
+    char fatal[ERROR_TEXT_MAX];
+
+    snprintf(sink->error, sizeof sink->error, "%s", reason);
+    if (code == RD_KAFKA_RESP_ERR__FATAL) {
+        rd_kafka_fatal_error(producer, fatal, sizeof fatal);
+        snprintf(sink->error, sizeof sink->error, "%s", fatal);
+        sink->has_failed = true;
+    }
+}
+
+/* What librdkafka logs, it also tells on_error(); people get one sentence from us. */
+static void on_log(const rd_kafka_t *producer, int level, const char *facility, const char *text)
+{
+    (void)producer;
+    (void)level;
+    (void)facility;
+    (void)text;
+}
+
+static enum ckp_counter fate_of(const rd_kafka_message_t *message)
+{
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return CKP_COUNT_PACKETS_DELIVERED;
+    if (rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED)
+        return CKP_COUNT_PACKETS_UNDELIVERED_IN_DOUBT;
+    if (message->err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT ||
+        message->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE)
+        return CKP_COUNT_PACKETS_UNDELIVERED_TIMED_OUT;
+    return CKP_COUNT_PACKETS_UNDELIVERED_REFUSED;
+}
+
+static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message, void *self)
+{
+    struct kafka_sink *sink = self;
+    bool is_delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+
+    (void)producer;
+    sink->answered_ns = ckp_monotonic_ns();
+    if (message->_private == OPAQUE_SCHEMA) {
+        sink->has_schema = is_delivered;
+        sink->schema_error = message->err;
+        return;
+    }
+    enum ckp_counter fate = fate_of(message);
+    ckp_count(sink->counters, fate, (uintptr_t)message->_private - 1);
+    ckp_count(sink->counters,
+              is_delivered ? CKP_COUNT_BATCHES_DELIVERED : CKP_COUNT_BATCHES_UNDELIVERED, 1);
+    if (is_delivered)
+        ckp_count(sink->counters, CKP_COUNT_BYTES_DELIVERED, message->len);
+    else
+        snprintf(sink->error, sizeof sink->error, "%s", rd_kafka_err2str(message->err));
+    /* A record larger than the topic takes, or no right to write: no later one will fare better. */
+    if (fate == CKP_COUNT_PACKETS_UNDELIVERED_REFUSED && sink->is_lossless)
+        sink->has_failed = true;
+}
+
+static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, char *why,
+                size_t why_size)
+{
+    char error[ERROR_TEXT_MAX];
+
+    if (rd_kafka_conf_set(conf, name, value, error, sizeof error) == RD_KAFKA_CONF_OK)
+        return true;
+    snprintf(why, why_size, "option --kafka-option: '%s=%s' is not a librdkafka setting: %s", name,
+             value, error);
+    return false;
+}
+
+static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config, char *why,
+                    size_t why_size)
+{
+    char timeout_ms[24];
+
+    /* Captures wait for ever as long as Kafka answers at all: see wait_for_answers(). */
+    snprintf(timeout_ms, sizeof timeout_ms, "%" PRId64,
+             config->is_lossless ? 0 : config->timeout_ns / CKP_NANOS_PER_MILLI);
+    const char *const settings[][2] = {
+        {"bootstrap.servers", config->brokers},
+        {"client.id", "chokepoint-probe"},
+        {"enable.idempotence", "true"},
+        {"acks", "all"},
+        {"compression.type", "lz4"},
+        {"queue.buffering.max.kbytes", "65536"},
+        {"queue.buffering.max.messages", "1000000"},
+        {"message.timeout.ms", timeout_ms},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        if (!set(conf, settings[i][0], settings[i][1], why, why_size))
+            return false;
+    for (size_t i = 0; i < config->setting_count; i++) {
+        char name[SETTING_TEXT_MAX];
+        const char *equals = strchr(config->settings[i], '=');
+        size_t bytes = equals ? (size_t)(equals - config->settings[i]) : 0;
+        snprintf(name, sizeof name, "%.*s", (int)bytes, config->settings[i]);
+        if (!set(conf, name, equals ? equals + 1 : config->settings[i], why, why_size))
+            return false;
+    }
+    return true;
+}
+
+static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config *config, char *why,
+                          size_t why_size)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+    if (!set_all(conf, config, why, why_size)) {
+        rd_kafka_conf_destroy(conf);
+        return false;
+    }
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    rd_kafka_conf_set_log_cb(conf, on_log);
+    rd_kafka_conf_set_opaque(conf, sink);
+    sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, sink->error, sizeof sink->error);
+    if (sink->producer)
+        return true;
+    rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
+    snprintf(why, why_size, "option --kafka-option: these settings do not go together: %s",
+             sink->error);
+    return false;
+}
+
+static void say_unreachable(const struct kafka_sink *sink, char *why, size_t why_size)
+{
+    snprintf(why, why_size, "Kafka at %s does not answer within %g s%s%s", sink->brokers,
+             (double)sink->timeout_ns / (double)CKP_NANOS_PER_SECOND, *sink->error ? ": " : "",
+             sink->error);
+}
+
+/* Asks once, for at most a second. */
+static rd_kafka_resp_err_t ask_partitions(struct kafka_sink *sink, rd_kafka_topic_t *topic,
+                                          int64_t left_ns, uint32_t *count)
+{
+    const struct rd_kafka_metadata *metadata;
+    int left_ms = left_ns < CKP_NANOS_PER_SECOND ? (int)(left_ns / CKP_NANOS_PER_MILLI) + 1 : 1000;
+    rd_kafka_resp_err_t error = rd_kafka_metadata(sink->producer, 0, topic, &metadata, left_ms);
+
+    rd_kafka_poll(sink->producer, 0);
+    if (error)
+        return error;
+    error = metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_UNKNOWN;
+    *count = (uint32_t)metadata->topics[0].partition_cnt;
+    rd_kafka_metadata_destroy(metadata);
+    return error;
+}
+
+/* Asks until there is an answer or the time is up. A topic that was made a moment ago may not be
+ * known to every broker. */
+static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_topic_t *topic,
+                                            uint32_t *count)
+{
+    int64_t start_ns = ckp_monotonic_ns();
+
+    for (;;) {
+        int64_t waited_ns = ckp_monotonic_ns() - start_ns;
+        rd_kafka_resp_err_t error =
+            ask_partitions(sink, topic, sink->timeout_ns - waited_ns, count);
+        bool may_change = error == RD_KAFKA_RESP_ERR__TRANSPORT ||
+                          error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+                          error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+                          (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
+                           waited_ns < NEW_TOPIC_NS);
+        if (!may_change || ckp_monotonic_ns() - start_ns > sink->timeout_ns)
+            return error;
+        rd_kafka_poll(sink->producer, POLL_MS);
+    }
+}
+
+static bool count_partitions(struct kafka_sink *sink, const char *name, uint32_t *count, char *why,
+                             size_t why_size)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(sink->producer, name, NULL);
+    rd_kafka_resp_err_t error = topic ? await_partitions(sink, topic, count) : rd_kafka_last_error();
+
+    if (topic)
+        rd_kafka_topic_destroy(topic);
+    if (!error)
+        return true;
+    if (error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT)
+        say_unreachable(sink, why, why_size);
+    else
+        snprintf(why, why_size, "topic %s at %s cannot be used: %s%s", name, sink->brokers,
+                 rd_kafka_err2str(error),
+                 error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+                     ? ", make it with chokepoint migrate"
+                     : "");
+    return false;
+}
+
+/* Writes the schema under its fingerprint, and waits: no reader may meet a batch before it. */
+static bool publish_schema(struct kafka_sink *sink, const struct ckp_kafka_config *config,
+                           char *why, size_t why_size)
+{
+    char key[17];
+    uint32_t partitions;
+
+    if (!count_partitions(sink, config->schema_topic, &partitions, why, why_size))
+        return false;
+    snprintf(key, sizeof key, "%016" PRIx64, config->schema_fingerprint);
+    rd_kafka_resp_err_t error = rd_kafka_producev(
+        sink->producer, RD_KAFKA_V_TOPIC(config->schema_topic), RD_KAFKA_V_KEY(key, 16),
+        RD_KAFKA_V_VALUE((void *)(uintptr_t)config->schema_text, strlen(config->schema_text)),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(OPAQUE_SCHEMA), RD_KAFKA_V_END);
+    int64_t deadline_ns = ckp_monotonic_ns() + sink->timeout_ns;
+    while (!error && !sink->has_schema && !sink->schema_error && !sink->has_failed &&
+           ckp_monotonic_ns() < deadline_ns)
+        rd_kafka_poll(sink->producer, POLL_MS);
+    if (sink->has_schema)
+        return true;
+    if (error || sink->schema_error)
+        snprintf(why, why_size, "the schema cannot be published to topic %s at %s: %s",
+                 config->schema_topic, sink->brokers,
+                 rd_kafka_err2str(error ? error : sink->schema_error));
+    else
+        say_unreachable(sink, why, why_size);
+    return false;
+}
+
+static void count_undelivered(struct kafka_sink *sink, enum ckp_counter fate, uint32_t packets)
+{
+    ckp_count(sink->counters, CKP_COUNT_BATCHES_UNDELIVERED, 1);
+    ckp_count(sink->counters, fate, packets);
+}
+
+/* Lets librdkafka report. Without any report for the whole timeout Kafka counts as dead. */
+static void wait_for_answers(struct kafka_sink *sink)
+{
+    rd_kafka_poll(sink->producer, POLL_MS);
+    if (ckp_monotonic_ns() - sink->answered_ns > sink->timeout_ns)
+        sink->has_failed = sink->is_silent = true;
+}
+
+static void deliver(void *self, const struct ckp_batch *batch)
+{
+    struct kafka_sink *sink = self;
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__QUEUE_FULL;
+
+    if (rd_kafka_outq_len(sink->producer) == 0) /* it owes us no answer */
+        sink->answered_ns = ckp_monotonic_ns();
+    while (!sink->has_failed && error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        error = rd_kafka_producev(
+            sink->producer, RD_KAFKA_V_TOPIC(sink->topic),
+            RD_KAFKA_V_PARTITION((int32_t)batch->partition),
+            RD_KAFKA_V_VALUE((void *)(uintptr_t)batch->bytes, batch->size_bytes),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+            RD_KAFKA_V_OPAQUE((void *)((uintptr_t)batch->packets + 1)), RD_KAFKA_V_END);
+        if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL || !sink->is_lossless)
+            break;
+        wait_for_answers(sink);
+    }
+    if (sink->has_failed)
+        count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_TIMED_OUT, batch->packets);
+    else if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_QUEUE_FULL, batch->packets);
+    else if (error)
+        count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_REFUSED, batch->packets);
+    rd_kafka_poll(sink->producer, 0);
+}
+
+static bool has_failed(const void *self)
+{
+    return ((const struct kafka_sink *)self)->has_failed;
+}
+
+static void destroy(struct kafka_sink *sink)
+{
+    if (sink->producer)
+        rd_kafka_destroy(sink->producer);
+    free(sink);
+}
+
+static bool close_kafka(void *self, char *why, size_t why_size)
+{
+    struct kafka_sink *sink = self;
+
+    sink->answered_ns = ckp_monotonic_ns();
+    while (rd_kafka_outq_len(sink->producer) > 0 && !sink->has_failed)
+        wait_for_answers(sink);
+    rd_kafka_purge(sink->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    while (rd_kafka_outq_len(sink->producer) > 0) /* every batch gets its report */
+        rd_kafka_poll(sink->producer, POLL_MS);
+
+    bool is_complete = sink->counters->value[CKP_COUNT_BATCHES_UNDELIVERED] == 0;
+    if (!is_complete && sink->is_silent)
+        say_unreachable(sink, why, why_size);
+    else if (!is_complete)
+        snprintf(why, why_size, "Kafka at %s did not take all batches%s%s", sink->brokers,
+                 *sink->error ? ": " : "", sink->error);
+    destroy(sink);
+    return is_complete;
+}
+
+enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *partition_count,
+                                          const struct ckp_kafka_config *config,
+                                          struct ckp_counters *counters, char *why,
+                                          size_t why_size)
+{
+    struct kafka_sink *self = calloc(1, sizeof *self);
+
+    if (!self) {
+        snprintf(why, why_size, "there is no memory");
+        return CKP_KAFKA_UNREACHABLE;
+    }
+    self->counters = counters;
+    self->timeout_ns = config->timeout_ns;
+    self->is_lossless = config->is_lossless;
+    snprintf(self->brokers, sizeof self->brokers, "%s", config->brokers);
+    snprintf(self->topic, sizeof self->topic, "%s", config->topic);
+    if (!make_producer(self, config, why, why_size)) {
+        destroy(self);
+        return CKP_KAFKA_WRONG_SETTING;
+    }
+    if (!count_partitions(self, config->topic, partition_count, why, why_size) ||
+        !publish_schema(self, config, why, why_size)) {
+        rd_kafka_purge(self->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        destroy(self);
+        return CKP_KAFKA_UNREACHABLE;
+    }
+    *sink = (struct ckp_sink){self, deliver, has_failed, close_kafka};
+    return CKP_KAFKA_OK;
+}

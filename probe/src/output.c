@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output.h"
+
+#include "file_play.h"
+#include "kafka_sink.h"
+#include "ledger.h"
+#include "log.h"
+#include "schema_text.h"
+#include "stream_sink.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WHY_BYTES_MAX 1024
+
+static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
+                      uint32_t *partition_count, struct ckp_counters *counters, char *why)
+{
+    const struct ckp_options *options = output->options;
+    struct ckp_kafka_config config = {
+        .brokers = ckp_option_text(options, CKP_OPTION_KAFKA),
+        .topic = ckp_option_text(options, CKP_OPTION_TOPIC),
+        .schema_topic = ckp_option_text(options, CKP_OPTION_SCHEMA_TOPIC),
+        .schema_text = CKP_SCHEMA_TEXT,
+        .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
+        .settings = options->list,
+        .setting_count = options->list_count,
+        .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
+        .is_lossless = source->is_lossless,
+    };
+    enum ckp_kafka_status status = ckp_kafka_sink_open(&output->sink, partition_count, &config,
+                                                       counters, why, WHY_BYTES_MAX);
+    if (status != CKP_KAFKA_OK)
+        return status == CKP_KAFKA_WRONG_SETTING ? CKP_EXIT_WRONG_OPTIONS : CKP_EXIT_NOT_ALL_DONE;
+
+    uint64_t wanted = ckp_option_number(options, CKP_OPTION_PARTITIONS);
+    if (!options->value[CKP_OPTION_PARTITIONS].is_given || wanted == *partition_count)
+        return CKP_EXIT_ALL_DONE;
+    output->sink.close(output->sink.self, why, WHY_BYTES_MAX);
+    snprintf(why, WHY_BYTES_MAX, "option --partitions: '%s' is not the %u of topic %s",
+             ckp_option_text(options, CKP_OPTION_PARTITIONS), *partition_count, config.topic);
+    return CKP_EXIT_WRONG_OPTIONS;
+}
+
+static bool start_worker(struct ckp_worker *worker, const struct ckp_output *output,
+                         const struct ckp_source *source, uint32_t partition_count)
+{
+    const struct ckp_options *options = output->options;
+    struct ckp_batch_config batches = {
+        .probe = ckp_option_text(options, CKP_OPTION_PROBE),
+        .tap = ckp_option_text(options, CKP_OPTION_TAP),
+        .session = output->session,
+        .partition_count = partition_count,
+        .hash_seed = ckp_option_number(options, CKP_OPTION_HASH_SEED),
+        .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
+        .flush_bytes = ckp_option_number(options, CKP_OPTION_BATCH_BYTES),
+        .flush_delay_ns = (int64_t)ckp_option_number(options, CKP_OPTION_BATCH_DELAY),
+        .timestamp_source = source->timestamp_source,
+        .timestamp_resolution_ns = source->timestamp_resolution_ns,
+    };
+    struct ckp_flow_limits limits = {
+        .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
+        .flows_max = (uint32_t)ckp_option_number(options, CKP_OPTION_MAX_FLOWS),
+        .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
+    };
+    return ckp_worker_init(worker, (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
+                           &batches, &limits, output->sink.deliver, output->sink.self);
+}
+
+static int open_sink(struct ckp_output *output, const struct ckp_source *source,
+                     uint32_t *partition_count, struct ckp_counters *counters, char *why)
+{
+    const struct ckp_options *options = output->options;
+
+    if (ckp_option_text(options, CKP_OPTION_KAFKA))
+        return open_kafka(output, source, partition_count, counters, why);
+    *partition_count = (uint32_t)ckp_option_number(options, CKP_OPTION_PARTITIONS);
+    return ckp_stream_sink_open(&output->sink, ckp_option_text(options, CKP_OPTION_OUTPUT),
+                                counters, why, WHY_BYTES_MAX)
+               ? CKP_EXIT_ALL_DONE
+               : CKP_EXIT_NOT_ALL_DONE;
+}
+
+int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
+                    const struct ckp_source *source, struct ckp_worker *worker)
+{
+    char why[WHY_BYTES_MAX];
+    uint32_t partition_count;
+
+    output->options = options;
+    output->session = options->value[CKP_OPTION_SESSION].is_given
+                          ? ckp_option_number(options, CKP_OPTION_SESSION)
+                          : source->session;
+    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+    if (code != CKP_EXIT_ALL_DONE) {
+        ckp_log("%s", why);
+        return code;
+    }
+    if (start_worker(worker, output, source, partition_count))
+        return CKP_EXIT_ALL_DONE;
+    ckp_log("there is no memory: try a smaller --run-memory");
+    output->sink.close(output->sink.self, why, sizeof why);
+    return CKP_EXIT_NOT_ALL_DONE;
+}
+
+bool ckp_output_has_failed(const struct ckp_output *output)
+{
+    return output->sink.has_failed(output->sink.self);
+}
+
+static bool write_ledger(const struct ckp_ledger *ledger, const char *path)
+{
+    if (!path) {
+        ckp_ledger_print(ledger, stderr);
+        return true;
+    }
+    FILE *file = fopen(path, "w");
+    if (file)
+        ckp_ledger_print_json(ledger, file);
+    if (file && !ferror(file) && fclose(file) == 0)
+        return true;
+    ckp_log("ledger %s cannot be written: %s", path, strerror(errno));
+    return false;
+}
+
+bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker)
+{
+    char why[WHY_BYTES_MAX];
+    struct ckp_ledger ledger = {
+        .probe = ckp_option_text(output->options, CKP_OPTION_PROBE),
+        .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
+        .session = output->session,
+        .counters = &worker->counters,
+    };
+    bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
+
+    if (!is_complete)
+        ckp_log("%s", why);
+    is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));
+    return ckp_ledger_is_balanced(&worker->counters, stderr) && is_complete;
+}

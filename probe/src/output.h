@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is behind a worker, as the options say: a sink, and the ledger at the end. */
+#ifndef CKP_OUTPUT_H
+#define CKP_OUTPUT_H
+
+#include "options.h"
+#include "sink.h"
+#include "worker.h"
+
+/** What a source says of its frames. */
+struct ckp_source {
+    uint64_t session; /* unless --session says otherwise */
+    enum ckp_timestamp_source timestamp_source;
+    int64_t timestamp_resolution_ns;
+    bool is_lossless; /* it can wait for a slow sink */
+};
+
+struct ckp_output {
+    const struct ckp_options *options;
+    struct ckp_sink sink;
+    uint64_t session;
+};
+
+/** Opens the sink and starts the worker that writes into it. @return an exit code, 0 if all went
+ * well; else one sentence was told and nothing is to be freed */
+int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
+                    const struct ckp_source *source, struct ckp_worker *worker);
+
+bool ckp_output_has_failed(const struct ckp_output *output);
+
+/** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost; then
+ * one sentence was told */
+bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker);
+
+#endif

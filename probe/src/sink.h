@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where batches go: a stream (stream_sink.h) or Kafka (kafka_sink.h). */
+#ifndef CKP_SINK_H
+#define CKP_SINK_H
+
+#include "batch.h"
+
+struct ckp_sink {
+    void *self;
+    ckp_deliver_fn *deliver;
+    /** Whether nothing can be delivered any more: reading on is in vain. */
+    bool (*has_failed)(const void *self);
+    /** Waits until all is delivered, or counted as undelivered, and frees everything. On failure writes
+     * one sentence into `why` and returns false. */
+    bool (*close)(void *self, char *why, size_t why_size);
+};
+
+#endif
