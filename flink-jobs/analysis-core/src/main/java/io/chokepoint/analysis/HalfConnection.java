@@ -27,7 +27,7 @@ final class HalfConnection {
     private static final long UNSEEN = Long.MIN_VALUE;
     private static final long BASE = 1L << 33;
     private static final long UNSEEN_DISTANCE = 1; // no number is one above the highest
-    private static final int MOUSE_ACKS = 8;
+    private static final int MOUSE_ACKS = 16;
     private static final int MAX_WINDOW_SHIFT = 14; // RFC 7323 §2.3
     private static final int UNKNOWN_SHIFT = -1;
     private static final int FAST_DUPLICATES = 3;
@@ -54,6 +54,7 @@ final class HalfConnection {
     private long sndMax = UNSEEN;
     private long una = UNSEEN;
     private long initial = UNSEEN;
+    private long afterFin = UNSEEN;
     private long rightEdge;
     private long window;
     private int windowShift = UNKNOWN_SHIFT;
@@ -111,7 +112,12 @@ final class HalfConnection {
             initial = sequence;
             return;
         }
-        if (!started) {
+        if (packet.has(Packet.FIN)) {
+            afterFin = end;
+        }
+        boolean missedStart = initial == UNSEEN && lastDataNanos == 0 && sequence > sndMax;
+        if (!started || missedStart) {
+            // What was in flight before the capture is no hole.
             sndMax = sequence;
             una = una == UNSEEN ? sequence : Math.min(una, sequence);
         }
@@ -170,7 +176,7 @@ final class HalfConnection {
             return;
         }
         long echoed = acks.advanceByEcho(now, packet.timestampEcho, senderDelay);
-        if (echoed != AckHistory.NONE) {
+        if (echoed != AckHistory.NONE && !lossPending()) {
             path.onSenderDelay(now, now - echoed);
         }
     }
@@ -179,7 +185,7 @@ final class HalfConnection {
         if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
             waits.onBlindness();
         }
-        waits.close(moment(now, path.passedWithoutQueueNanos(now, packet)));
+        waits.close(moment(now, path.passedWithoutQueueNanos(now, packet), packet.hasTimestamps));
         boolean gap = sequence > sndMax;
         if (gap) {
             holes.open(now, sndMax, sequence, packet);
@@ -191,7 +197,8 @@ final class HalfConnection {
         sent.add(now, end, clean, flightSegments);
         path.onData(now, packet, layerBytes, clean);
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, sndMax - Math.max(una, acks.viewAck()));
-        waits.open(now, sndMax, segmentSize.bytes(), !segmentSize.isFull(packet.payloadBytes));
+        boolean isShort = !segmentSize.isFull(packet.payloadBytes);
+        waits.open(now, sndMax, segmentSize.bytes(), isShort, isShort || packet.has(Packet.PSH));
     }
 
     private void onOldData(long now, Packet packet, long sequence, long end) {
@@ -351,7 +358,7 @@ final class HalfConnection {
         long sackedNow = addSackBlocks(packet, acknowledged);
         int mss = segmentSize.bytes();
         long segments = (advance + mss - 1) / mss;
-        long payload = una == initial ? advance - 1 : advance;
+        long payload = advance - (una == initial ? 1 : 0) - (acknowledged == afterFin ? 1 : 0);
         interval.add(Sum.GOODPUT_BYTES, Math.max(0, payload));
         boolean usable = pure && !disturbed;
         if (usable) {
@@ -451,14 +458,14 @@ final class HalfConnection {
 
     // ---- rows ----
 
-    private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos) {
+    private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos, boolean viewIsExact) {
         return new WaitJudge.Moment(
-                now, passedWithoutQueueNanos, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
+                now, passedWithoutQueueNanos, viewIsExact, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
     }
 
     /** Books everything up to the end of an interval. */
     void cut(long now) {
-        waits.cut(moment(now, now));
+        waits.cut(moment(now, now, false));
         interval.set(Sum.DELIVERED_BYTES, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES));
         interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());
         interval.set(Sum.GAPS_NS, path.gapsNanos());
@@ -560,6 +567,7 @@ final class HalfConnection {
         Varint.write(out, sndMax == UNSEEN ? 0 : sndMax);
         writeSequence(out, una, sndMax);
         writeSequence(out, initial, sndMax);
+        writeSequence(out, afterFin, sndMax);
         writeSequence(out, previousAck, sndMax);
         writeSequence(out, recover, sndMax);
         Varint.write(out, rightEdge - Math.max(0, sndMax));
@@ -592,6 +600,7 @@ final class HalfConnection {
         sndMax = highest == 0 ? UNSEEN : highest;
         una = readSequence(in, sndMax);
         initial = readSequence(in, sndMax);
+        afterFin = readSequence(in, sndMax);
         previousAck = readSequence(in, sndMax);
         recover = readSequence(in, sndMax);
         rightEdge = Varint.read(in) + Math.max(0, sndMax);

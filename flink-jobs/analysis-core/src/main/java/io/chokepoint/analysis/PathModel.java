@@ -47,7 +47,8 @@ final class PathModel {
     private long smoothedRttNanos;
     private long rttVariationNanos;
     private boolean grown;
-    private double bestRate;
+    private double bestAcked;
+    private double bestPassed;
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -196,7 +197,7 @@ final class PathModel {
         if (queue <= threshold(packetTimeNanos)) {
             return false;
         }
-        double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate : passed.bitsPerSecond(lastDataNanos, window());
+        double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate() : passed.bitsPerSecond(lastDataNanos, window());
         return rate > 0 && queue > threshold(packetTimeOr(rate));
     }
 
@@ -219,7 +220,7 @@ final class PathModel {
     /** Time over which the rate is compared with the capacity: max(RTT, 10 packet times, 30 ms or 4 RTT if less). */
     private long window() {
         long rtt = Math.max(rttNanos(), resolutionNanos);
-        return Math.max(Math.max(rtt, 10 * packetTimeOr(bestRate)), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
+        return Math.max(Math.max(rtt, 10 * packetTimeOr(bestRate())), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
     }
 
     /** In-order new data passes the tap. */
@@ -392,7 +393,7 @@ final class PathModel {
     private void conclude() {
         judgedByData = weight(dataSpacing) > weight(ackSpacing);
         double estimate = judged().capacityBitsPerSecond();
-        capacity = bestRate > TOO_LOW * estimate ? 0 : estimate;
+        capacity = bestRate() > TOO_LOW * estimate ? 0 : estimate;
         packetTimeNanos = capacity > 0 ? packetTimeAt(capacity) : 0;
     }
 
@@ -438,25 +439,28 @@ final class PathModel {
         return delivered().totalBytes();
     }
 
-    /** Rate at which the flow's data get past the bottleneck at present, in bit/s; 0 if unknown. */
-    double deliveredBitsPerSecond(long now) {
+    /**
+     * Whether this flow fills the narrowest link alone at {@code now}: it delivers at least 0.9 of a proven capacity.
+     *
+     * @param settled no repair of a loss is under way or just over: what an ACK then frees at once was not delivered at once
+     */
+    boolean isFull(long now, boolean settled) {
         double rate = delivered().bitsPerSecond(now, window());
-        if (rate > bestRate) {
-            bestRate = rate;
+        if (settled && rate > bestRate()) {
+            bestAcked = judgedByData ? bestAcked : rate;
+            bestPassed = judgedByData ? rate : bestPassed;
             conclude();
         }
-        return rate;
+        return capacity > 0 && rate >= FULL * capacity;
+    }
+
+    private double bestRate() {
+        return judgedByData ? bestPassed : bestAcked;
     }
 
     /** Highest rate ever delivered over a window, in bit/s. */
     double bestBitsPerSecond() {
-        return bestRate;
-    }
-
-    /** Whether this flow fills the narrowest link alone at {@code now}: it delivers at least 0.9 of a proven capacity. */
-    boolean isFull(long now) {
-        double rate = deliveredBitsPerSecond(now);
-        return capacity > 0 && rate >= FULL * capacity;
+        return bestRate();
     }
 
     /** Time in gaps into which a foreign packet fits, since the last call of {@link #resetGaps}; in ns. */
@@ -503,7 +507,8 @@ final class PathModel {
         dataSpacing.writeTo(out);
         acked.writeTo(out);
         passed.writeTo(out);
-        out.writeDouble(bestRate);
+        out.writeDouble(bestAcked);
+        out.writeDouble(bestPassed);
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
@@ -545,7 +550,8 @@ final class PathModel {
         dataSpacing.readFrom(in);
         acked.readFrom(in);
         passed.readFrom(in);
-        bestRate = in.readDouble();
+        bestAcked = in.readDouble();
+        bestPassed = in.readDouble();
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);

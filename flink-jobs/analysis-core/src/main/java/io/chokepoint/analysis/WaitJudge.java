@@ -40,6 +40,7 @@ final class WaitJudge {
     private static final long REACTION_NANOS = 150_000;
     private static final double CLOCKED_WEIGHT = 32;
     private static final double MOSTLY_CLOCKED = 0.6; // by chance a timer's packets follow an ACK, too
+    private static final int NEAR_SENDER = 8;
     private static final long NANOS_PER_MICRO = 1_000;
 
     private final PathModel path;
@@ -53,6 +54,7 @@ final class WaitJudge {
     private boolean windowFull;
     private boolean scoreWindowFull;
     private boolean openerShort;
+    private boolean openerDrained; // its PSH or length says that the sender had no more to send
     private boolean openerReleased;
     private long openerViewNanos = AckHistory.NONE;
     private long openFlight;
@@ -92,11 +94,6 @@ final class WaitJudge {
         openNanos = now;
     }
 
-    /** When the booked time ends, in ns. */
-    long bookedUntilNanos() {
-        return bookedUntilNanos;
-    }
-
     /** The receiver sent payload: what the sender does next may be the answer to it. */
     void onPeerPayload() {
         peerSentPayload = true;
@@ -116,6 +113,7 @@ final class WaitJudge {
     record Moment(
             long now,
             long passedWithoutQueueNanos,
+            boolean viewIsExact,
             long sndMax,
             long una,
             int mss,
@@ -194,10 +192,11 @@ final class WaitJudge {
     }
 
     /** A new wait begins after a packet of new data. */
-    void open(long now, long sndMax, int mss, boolean isShort) {
+    void open(long now, long sndMax, int mss, boolean isShort, boolean drains) {
         open = true;
         openNanos = now;
         openerShort = isShort;
+        openerDrained = drains;
         openerViewNanos = acks.viewTimeNanos();
         openFlight = sndMax - acks.viewAck();
         openWindow = acks.hasView() ? acks.viewEdge() - acks.viewAck() : 0;
@@ -233,16 +232,6 @@ final class WaitJudge {
         book(moment, cause);
         burstWaitNanos = 0;
         burstCause = Cause.UNKNOWN;
-    }
-
-    /** What the open wait is blamed on at present. */
-    Cause stateOf(Moment moment) {
-        return judge(moment, false, false);
-    }
-
-    /** Silent time that belongs to no row moves on without booking. */
-    void skipTo(long now) {
-        bookedUntilNanos = now;
     }
 
     private long book(Moment moment, Cause cause) {
@@ -289,16 +278,17 @@ final class WaitJudge {
         if (blindInWait) {
             return Cause.UNKNOWN;
         }
-        if (path.isFull(moment.now())) {
+        boolean lossy = lossInWait || moment.lossPending();
+        boolean settled = !lossy && moment.now() - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
+        if (path.isFull(moment.now(), settled)) {
             return Cause.UNSHARED_BOTTLENECK;
         }
         if (windowFull || moment.zeroWindow()) {
             return Cause.RECEIVER_WINDOW;
         }
-        boolean lossy = lossInWait || moment.lossPending();
         boolean standing = path.isQueueStanding();
         if (!lossy) {
-            Cause application = judgeApplication(moment, closing, released, standing);
+            Cause application = judgeApplication(moment, closing, released, standing || !settled);
             if (application != Cause.UNKNOWN) {
                 return application;
             }
@@ -312,7 +302,7 @@ final class WaitJudge {
         return slowStart ? Cause.SLOW_START : Cause.TRANSPORT;
     }
 
-    private Cause judgeApplication(Moment moment, boolean closing, boolean released, boolean standing) {
+    private Cause judgeApplication(Moment moment, boolean closing, boolean released, boolean excused) {
         long now = moment.now();
         boolean drained = closing ? acks.viewAck() >= moment.sndMax() : moment.una() >= moment.sndMax();
         if (drained && peerSentPayload) {
@@ -325,10 +315,15 @@ final class WaitJudge {
             return Cause.APPLICATION_SMALL;
         }
         if (closing) {
-            boolean settled = now - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
-            return open && !released && !standing && settled && acks.hasView() ? Cause.APPLICATION_PACED : Cause.UNKNOWN;
+            boolean pacedByApplication = open && openerDrained && !released && !excused && !slowStart;
+            return pacedByApplication && acks.hasView() && isViewUsable(moment) ? Cause.APPLICATION_PACED : Cause.UNKNOWN;
         }
         return lastCause == Cause.APPLICATION_PACED ? lastCause : Cause.UNKNOWN;
+    }
+
+    /** Without timestamps a queue between sender and tap looks like a pause; only near the sender there is none. */
+    private boolean isViewUsable(Moment moment) {
+        return moment.viewIsExact() || senderDelayNanos() < path.lowestRttNanos() / NEAR_SENDER;
     }
 
     /** When the newest acknowledgment the sender had seen reached it, in tap time. */
@@ -386,7 +381,8 @@ final class WaitJudge {
                 | (lossInWait ? 64 : 0)
                 | (blindInWait ? 128 : 0)
                 | (slowStart ? 256 : 0)
-                | (clocked != 1 ? 512 : 0);
+                | (clocked != 1 ? 512 : 0)
+                | (openerDrained ? 1024 : 0);
         Varint.write(out, bits);
         Varint.write(out, openerViewNanos == AckHistory.NONE ? 0 : openerViewNanos);
         Varint.write(out, openFlight);
@@ -420,6 +416,7 @@ final class WaitJudge {
         lossInWait = (bits & 64) != 0;
         blindInWait = (bits & 128) != 0;
         slowStart = (bits & 256) != 0;
+        openerDrained = (bits & 1024) != 0;
         openerViewNanos = Varint.read(in);
         openerViewNanos = openerViewNanos == 0 ? AckHistory.NONE : openerViewNanos;
         openFlight = Varint.read(in);

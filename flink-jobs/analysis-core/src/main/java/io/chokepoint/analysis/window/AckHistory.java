@@ -90,14 +90,19 @@ public final class AckHistory {
         }
     }
 
-    /** Keeps every second pending entry: the later of each two, so that the newest state is never lost. */
+    /**
+     * Keeps every second pending entry: the earlier of each two, since a later one would seem to have arrived too late, and
+     * always the newest.
+     */
     private void thinOut() {
-        int odd = pending & 1;
-        int pairs = pending / 2;
-        for (int i = 0; i < pairs; i++) {
-            copy((first + odd + 2 * i + 1) & mask(), (first + odd + i) & mask());
+        int kept = 0;
+        for (int i = 0; i < pending; i++) {
+            if ((i & 1) == 0 || i == pending - 1) {
+                copy((first + i) & mask(), (first + kept) & mask());
+                kept++;
+            }
         }
-        pending = odd + pairs;
+        pending = kept;
     }
 
     private void copy(int from, int to) {
