@@ -7,7 +7,11 @@
 
 static bool before(const struct ckp_frame *a, const struct ckp_frame *b)
 {
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->sequence < b->sequence;
+    if (a->due_ns != b->due_ns)
+        return a->due_ns < b->due_ns;
+    if (a->stop != b->stop)
+        return a->stop > b->stop;
+    return a->sequence < b->sequence;
 }
 
 static void place(struct ckp_event_queue *queue, size_t index, struct ckp_frame *frame)

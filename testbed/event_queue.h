@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames ordered by the emulated time of their next event: a binary heap, ties first come first
- * served, so that equal seeds and equal inputs give equal runs. */
+/* Frames ordered by the emulated time of their next event: a binary heap. At the same instant the
+ * frame that is farther on its way goes first, so that one that leaves a full queue makes room for
+ * one that enters it; otherwise first come, first served. */
 #ifndef CKP_TESTBED_EVENT_QUEUE_H
 #define CKP_TESTBED_EVENT_QUEUE_H
 

@@ -16,12 +16,12 @@
 
 enum ckp_direction { CKP_DATA, CKP_ACK, CKP_NUM_DIRECTIONS };
 
-/** The place a frame reaches next. */
+/** The place a frame reaches next, in the order of the way. */
 enum ckp_stop { CKP_AT_FIRST_TAP, CKP_AT_LINK, CKP_AT_SECOND_TAP, CKP_AT_HOST };
 
 struct ckp_frame {
     int64_t due_ns;    /* emulated time at which the frame reaches `stop` */
-    uint64_t sequence; /* breaks ties of due_ns: first scheduled, first served */
+    uint64_t sequence; /* ties: first scheduled, first served */
     size_t heap_index;
     struct ckp_frame *next_free;
     enum ckp_direction direction;

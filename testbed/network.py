@@ -119,6 +119,9 @@ class Network:
             f"net.ipv6.conf.{INTERFACE}.router_solicitations": 0,
             f"net.ipv6.conf.{INTERFACE}.addr_gen_mode": 1,
             "net.ipv4.tcp_no_metrics_save": 1,
+            # Linux's own beginnings, but room enough: they limit only where a scenario says so.
+            "net.ipv4.tcp_wmem": "4096 16384 33554432",
+            "net.ipv4.tcp_rmem": "4096 131072 33554432",
             **sysctls,
         }
         self.execute(role, "sysctl", "-qw", *(f"{key}={value}" for key, value in settings.items()))

@@ -100,7 +100,7 @@ def link_idle(most):
 def queue_stands(parameters, truth):
     """Not asked of BBR, which aims at an empty queue, nor of a queue that each loss empties."""
     deep = parameters.queue_kb * KILO >= 0.9 * parameters.bandwidth_delay_bytes
-    if parameters.cc != "bbr" and deep and truth.queue_standing_share < 0.7:
+    if parameters.cc != "bbr" and deep and truth.queue_standing_share < 0.5:
         return f"the queue stood only {truth.queue_standing_share:.1%} of the time"
     return None
 

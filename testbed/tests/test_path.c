@@ -144,6 +144,17 @@ static void test_what_does_not_fit_the_queue_is_dropped_and_booked(void **state)
     assert_int_equal(path->links[CKP_DATA].queue_bytes, 0);
 }
 
+static void test_a_frame_that_leaves_makes_room_for_one_that_enters_just_then(void **state)
+{
+    struct ckp_path *path = *state;
+
+    path->access[CKP_DATA].bits_per_second = 1e7; /* frames arrive as fast as they leave */
+    path->links[CKP_DATA].queue_limit_bytes = FULL_BYTES;
+    send_burst(path, 50);
+
+    assert_int_equal(run_to_the_end(path).count, 50);
+}
+
 static void test_the_truth_knows_when_the_link_was_busy(void **state)
 {
     struct ckp_path *path = *state;
@@ -251,6 +262,7 @@ int main(void)
         TEST(test_a_lone_frame_takes_all_delays_and_both_serialisations),
         TEST(test_a_burst_leaves_at_exactly_the_rate_of_the_link),
         TEST(test_what_does_not_fit_the_queue_is_dropped_and_booked),
+        TEST(test_a_frame_that_leaves_makes_room_for_one_that_enters_just_then),
         TEST(test_the_truth_knows_when_the_link_was_busy),
         TEST(test_a_held_frame_is_overtaken_by_as_many_as_asked),
         TEST(test_a_held_frame_that_nothing_overtakes_still_arrives),
