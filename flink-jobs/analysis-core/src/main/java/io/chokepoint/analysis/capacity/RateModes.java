@@ -7,7 +7,7 @@ final class RateModes {
     private static final int MAX_BINS = 1200;
     private static final int[] KERNEL = {3, 2, 1}; // triangular, ±2 bins
     private static final int NEIGHBOURHOOD = 5; // bins; two modes are at least this far apart
-    private static final double SIGNIFICANT = 0.15; // of the tallest mode [KAT02]
+    private static final double SIGNIFICANT = 0.15; // of the tallest mode [KAT04]
     private static final double SPREAD = 0.10; // thinner pair modes are jitter
     private static final double MULTIPLE_TOLERANCE = 0.025;
     private static final int MAX_OWN_PACKETS = 2;
