@@ -261,7 +261,7 @@ class AnalyzeIT {
                 .run()
                 .failed(
                         2,
-                        "chokepoint: command analyse is not known: expected analyze, migrate, sql, doctor, build, version or help");
+                        "chokepoint: command analyse is not known: expected analyze, migrate, sql, report, doctor, build, version or help");
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.chokepoint.cli.analyze.AnalyzeOptions;
 import io.chokepoint.cli.doctor.Doctor;
 import io.chokepoint.cli.migrate.Migrate;
 import io.chokepoint.cli.migrate.Sql;
+import io.chokepoint.cli.report.Report;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -43,8 +44,10 @@ public final class Main {
             case "migrate" -> asksForHelp(rest) ? print(Migrate.USAGE) : Migrate.run(rest);
             case "sql" -> asksForHelp(rest) ? print(Sql.USAGE) : Sql.run(rest);
             case "doctor" -> asksForHelp(rest) ? print(Doctor.USAGE) : Doctor.run(rest);
+            case "report" -> asksForHelp(rest) ? print(Report.USAGE) : Report.run(rest);
             default ->
-                throw new WrongOption("command " + command + " is not known: expected analyze, migrate, sql or doctor");
+                throw new WrongOption(
+                        "command " + command + " is not known: expected analyze, migrate, sql, report or doctor");
         };
     }
 

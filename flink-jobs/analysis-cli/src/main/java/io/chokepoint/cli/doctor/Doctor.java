@@ -8,7 +8,6 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /** {@code chokepoint doctor}: one line a hop, from the probe to the tables; a hop that fails comes with its remedy. */
@@ -64,11 +63,5 @@ public final class Doctor {
     interface Look {
         /** What was seen, in a few words; throws if that is not good, the message says why. */
         String look() throws IOException, InterruptedException;
-    }
-
-    /** The value of a variable, or else the demo's. */
-    static String setting(Map<String, String> environment, String name, String otherwise) {
-        String value = environment.get(name);
-        return value == null || value.isEmpty() ? otherwise : value;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.cli.doctor;
 
+import io.chokepoint.cli.VerdictStore;
 import io.chokepoint.cli.doctor.Doctor.Hop;
 import java.io.IOException;
 import java.net.URI;
@@ -31,6 +32,7 @@ final class Hops {
 
     private final Path root;
     private final Map<String, String> environment;
+    private final VerdictStore store;
     private final HttpClient http = HttpClient.newBuilder()
             .connectTimeout(Duration.ofSeconds(PATIENCE_SECONDS))
             .build();
@@ -38,6 +40,7 @@ final class Hops {
     private Hops(Path root, Map<String, String> environment) {
         this.root = root;
         this.environment = environment;
+        this.store = new VerdictStore(environment);
     }
 
     /** The hops of an installation. */
@@ -106,7 +109,7 @@ final class Hops {
     }
 
     private String brokers() {
-        return Doctor.setting(environment, "CHOKEPOINT_KAFKA", "127.0.0.1:19092");
+        return setting("CHOKEPOINT_KAFKA", "127.0.0.1:19092");
     }
 
     private Admin admin() {
@@ -149,38 +152,26 @@ final class Hops {
     }
 
     private String flinkUrl() {
-        return Doctor.setting(environment, "CHOKEPOINT_FLINK", "http://127.0.0.1:18081");
+        return setting("CHOKEPOINT_FLINK", "http://127.0.0.1:18081");
     }
 
     private String clickHouse() throws IOException, InterruptedException {
-        ask(clickHouseUrl() + "/ping");
-        return clickHouseUrl();
+        ask(store.url() + "/ping");
+        return store.url();
     }
 
     private String tables() throws IOException, InterruptedException {
-        String database = Doctor.setting(environment, "CHOKEPOINT_CLICKHOUSE_DATABASE", "chokepoint");
-        HttpRequest query = request(clickHouseUrl() + "/?database=" + database)
-                .header(
-                        "X-ClickHouse-User",
-                        Doctor.setting(environment, "CHOKEPOINT_CLICKHOUSE_READER_USER", "chokepoint_reader"))
-                .header("X-ClickHouse-Key", Doctor.setting(environment, "CHOKEPOINT_CLICKHOUSE_READER_PASSWORD", ""))
-                .POST(HttpRequest.BodyPublishers.ofString("SELECT count(), uniq(tap) FROM flows FORMAT TabSeparated"))
-                .build();
-        String[] counts = send(query).strip().split("\t", -1);
+        String[] counts = store.ask("SELECT count(), uniq(tap) FROM flows FORMAT TabSeparated")
+                .strip()
+                .split("\t", -1);
         return "flows has " + counts[0] + " rows of " + counts[1] + " taps";
     }
 
-    private String clickHouseUrl() {
-        return Doctor.setting(environment, "CHOKEPOINT_CLICKHOUSE", "http://127.0.0.1:18123");
-    }
-
     private String ask(String url) throws IOException, InterruptedException {
-        return send(request(url).GET().build());
-    }
-
-    private static HttpRequest.Builder request(String url) throws IOException {
         try {
-            return HttpRequest.newBuilder(URI.create(url)).timeout(Duration.ofSeconds(PATIENCE_SECONDS));
+            return send(HttpRequest.newBuilder(URI.create(url))
+                    .timeout(Duration.ofSeconds(PATIENCE_SECONDS))
+                    .build());
         } catch (IllegalArgumentException e) {
             throw new IOException(url + " is no URL", e);
         }
@@ -201,6 +192,11 @@ final class Hops {
 
     private static String origin(URI uri) {
         return uri.getScheme() + "://" + uri.getAuthority();
+    }
+
+    private String setting(String name, String otherwise) {
+        String value = environment.get(name);
+        return value == null || value.isEmpty() ? otherwise : value;
     }
 
     private static int number(String json, String name) throws IOException {
