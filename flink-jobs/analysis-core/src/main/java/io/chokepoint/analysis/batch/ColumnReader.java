@@ -190,6 +190,12 @@ final class ColumnReader {
         for (int i = 0; i < run.packets; ) {
             int difference = readInt();
             int stop = i + readRepeats(run.packets - i);
+            if (difference == 0 && last0 == last1) { // most of these columns, most of the time
+                seen |= last0;
+                Arrays.fill(values, i, stop, last0);
+                i = stop;
+                continue;
+            }
             for (; i < stop; i++) {
                 int mask = -run.direction[i];
                 last0 += difference & ~mask;
@@ -242,16 +248,24 @@ final class ColumnReader {
 
     private void readOptions(Run run) {
         int seen = 0;
+        int common = Run.OPTION_TIMESTAMPS;
         for (int i = 0; i < run.packets; i++) {
             seen |= run.optionsPresent[i];
+            common &= run.optionsPresent[i];
         }
-        readTimestamps(TIMESTAMP_VALUE, run, run.timestampValue);
-        readTimestamps(TIMESTAMP_ECHO, run, run.timestampEcho);
+        if (common != 0) {
+            readDifferences(TIMESTAMP_VALUE, run, run.timestampValue);
+            readDifferences(TIMESTAMP_ECHO, run, run.timestampEcho);
+        } else {
+            readTimestamps(TIMESTAMP_VALUE, run, run.timestampValue);
+            readTimestamps(TIMESTAMP_ECHO, run, run.timestampEcho);
+        }
         readOption(MAXIMUM_SEGMENT_SIZE, run, run.maximumSegmentSize, seen & Run.OPTION_MSS);
         readOption(WINDOW_SCALE, run, run.windowScale, seen & Run.OPTION_WINDOW_SCALE);
         readSackBlocks(run, seen & Run.OPTION_SACK_BLOCKS);
     }
 
+    /** Timestamps of a run in which some packets have none. */
     private void readTimestamps(int id, Run run, int[] values) {
         open(id);
         int last0 = 0;
@@ -291,7 +305,8 @@ final class ColumnReader {
     private void readSackBlocks(Run run, int option) {
         open(SACK_BLOCKS);
         int next = 0;
-        for (int i = 0; i < run.packets; i++) {
+        Arrays.fill(run.sackOffset, 0, run.packets, 0);
+        for (int i = 0; i < run.packets && option != 0; i++) {
             run.sackOffset[i] = next;
             if ((run.optionsPresent[i] & option) != 0) {
                 next = readSackBlocksOfPacket(run, i, next);
