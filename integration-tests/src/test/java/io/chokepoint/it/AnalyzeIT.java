@@ -169,6 +169,17 @@ class AnalyzeIT {
     }
 
     @Test
+    void theSizeOfAFileIsNoProblemForTheLauncher() throws IOException {
+        Path sparse = directory.resolve("sparse.pcap");
+        shell("truncate -s 5G \"$1\"", sparse).run().succeeded();
+
+        Outcome outcome = chokepoint("analyze", sparse).run();
+
+        outcome.failed(1, "chokepoint-probe: " + sparse + " is not a capture (pcap or pcapng)");
+        assertThat(outcome.err()).as("nothing but the sentence").hasSize(1);
+    }
+
+    @Test
     void otherLinkTypesAreNamed() throws IOException {
         Path wireless = new Capture(105, Capture.read(Samples.small()).frames()).write(directory.resolve("wlan.pcap"));
 
