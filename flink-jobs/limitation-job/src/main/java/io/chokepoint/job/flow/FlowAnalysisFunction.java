@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.flow;
+
+import static java.util.Objects.requireNonNull;
+
+import io.chokepoint.analysis.AnalysisSettings;
+import io.chokepoint.analysis.AnalysisSettings.Layer;
+import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.batch.DecodeStatus;
+import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.row.RowSink;
+import io.chokepoint.job.books.LedgerEntry;
+import io.chokepoint.job.sink.EncodedRow;
+import io.chokepoint.job.sink.RowEncoder;
+import io.chokepoint.job.source.RejectedRecord;
+import io.chokepoint.job.source.Rejection;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+
+/**
+ * Gives every flow at every tap its {@link FlowAnalysis} for as long as the flow lives. Decides nothing about TCP.
+ *
+ * <p>State exists if and only if exactly one timer does. Both go with the flow's end mark; the timer is for flows whose
+ * end never comes, and it alone looks at the time of the log.
+ */
+public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, TapRun, EncodedRow> {
+    /** What the ledger is told. */
+    public static final OutputTag<LedgerEntry> LEDGER = new OutputTag<>("ledger", LedgerEntry.type());
+    /** Runs that cannot be decoded. */
+    public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
+
+    private static final long serialVersionUID = 1L;
+
+    private final long intervalNanos;
+    private final Layer layer;
+    private final int version;
+    private final long idleMillis;
+    private final String topic;
+    private transient ValueState<FlowState> state;
+    private transient FateCounts fates;
+    private transient RunReader reader;
+    private transient Run run;
+    private transient RowEncoder encoder;
+
+    /** Flows of which the log of {@code topic} brings nothing for {@code idle} are ended. */
+    public FlowAnalysisFunction(AnalysisSettings settings, Duration idle, String topic) {
+        this.intervalNanos = settings.intervalNanos();
+        this.layer = settings.layer();
+        this.version = settings.version();
+        this.idleMillis = idle.toMillis();
+        this.topic = topic;
+    }
+
+    private AnalysisSettings settings() {
+        return new AnalysisSettings(intervalNanos, layer, version);
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        state = getRuntimeContext()
+                .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings())));
+        fates = new FateCounts(getRuntimeContext().getMetricGroup());
+        reader = new RunReader();
+        run = new Run();
+        encoder = new RowEncoder();
+    }
+
+    @Override
+    public void processElement(TapRun element, Context context, Collector<EncodedRow> out) throws Exception {
+        DecodeStatus status = reader.read(element.bytes(), element.from(), element.length(), run);
+        if (status != DecodeStatus.OK) {
+            fates.malformed(element);
+            context.output(REJECTED, RejectedRecord.ofRun(element, Rejection.of(status), topic));
+            return;
+        }
+
+        FlowState flow = state.value();
+        boolean isNew = flow == null;
+        if (flow == null) {
+            FlowAnalysis analysis = new FlowAnalysis(settings(), element.key().tap());
+            flow = new FlowState(element.key().tap(), analysis, 0, context.timestamp() + idleMillis);
+        }
+        fates.folded(
+                element,
+                flow.analysis().onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out)));
+        if (flow.analysis().isFinished()) {
+            forget(flow, isNew, context);
+            return;
+        }
+        if (isNew) {
+            context.timerService().registerEventTimeTimer(flow.timerMillis());
+        }
+        flow.touch(context.timestamp());
+        state.update(flow);
+    }
+
+    private void forget(FlowState flow, boolean isNew, Context context) {
+        if (!isNew) {
+            context.timerService().deleteEventTimeTimer(flow.timerMillis());
+            state.clear();
+        }
+    }
+
+    private RowSink rowsInto(Collector<EncodedRow> out) {
+        return row -> out.collect(encoder.encode(row));
+    }
+
+    /** The timer of a flow that goes on moves ahead; the flow whose end never came is ended. */
+    @Override
+    public void onTimer(long timerMillis, OnTimerContext context, Collector<EncodedRow> out) throws Exception {
+        FlowState flow = requireNonNull(state.value(), "a timer outlived its flow");
+        long idleAtMillis = flow.touchedMillis() + idleMillis;
+        if (timerMillis < idleAtMillis && context.timerService().currentWatermark() < idleAtMillis) {
+            flow.moveTimer(idleAtMillis);
+            context.timerService().registerEventTimeTimer(idleAtMillis);
+            state.update(flow);
+            return;
+        }
+        flow.analysis().finish(rowsInto(out));
+        state.clear();
+    }
+
+    /** Tells the ledger what was counted since the last time. */
+    void drainFates(Consumer<LedgerEntry> ledger) {
+        fates.drain(ledger);
+    }
+}

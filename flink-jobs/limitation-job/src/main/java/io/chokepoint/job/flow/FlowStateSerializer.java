@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.flow;
+
+import io.chokepoint.analysis.AnalysisSettings;
+import io.chokepoint.analysis.AnalysisSettings.Layer;
+import io.chokepoint.analysis.FlowAnalysis;
+import java.io.IOException;
+import java.util.Objects;
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
+import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataInputView;
+import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.core.memory.DataOutputView;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a flow's state, the same for heap and RocksDB: a version, the two instants, the tap, then what {@link
+ * FlowAnalysis#writeTo} writes, which has a version of its own.
+ */
+public final class FlowStateSerializer extends TypeSerializer<FlowState> {
+    private static final long serialVersionUID = 1L;
+    private static final int VERSION = 1;
+    private static final int TYPICAL_BYTES = 4096;
+
+    private final long intervalNanos;
+    private final Layer layer;
+    private final int analysisVersion;
+    private transient @Nullable DataOutputSerializer scratch;
+
+    public FlowStateSerializer(AnalysisSettings settings) {
+        this.intervalNanos = settings.intervalNanos();
+        this.layer = settings.layer();
+        this.analysisVersion = settings.version();
+    }
+
+    private AnalysisSettings settings() {
+        return new AnalysisSettings(intervalNanos, layer, analysisVersion);
+    }
+
+    @Override
+    public void serialize(FlowState state, DataOutputView target) throws IOException {
+        target.writeInt(VERSION);
+        target.writeLong(state.touchedMillis());
+        target.writeLong(state.timerMillis());
+        target.writeUTF(state.tap());
+        state.analysis().writeTo(target);
+    }
+
+    @Override
+    public FlowState deserialize(DataInputView source) throws IOException {
+        int version = source.readInt();
+        if (version != VERSION) {
+            throw new IOException("flow state has version " + version + ", expected " + VERSION);
+        }
+        long touchedMillis = source.readLong();
+        long timerMillis = source.readLong();
+        String tap = source.readUTF();
+        return new FlowState(tap, FlowAnalysis.readFrom(source, settings(), tap), touchedMillis, timerMillis);
+    }
+
+    @Override
+    public FlowState deserialize(FlowState reuse, DataInputView source) throws IOException {
+        return deserialize(source);
+    }
+
+    /** The heap backend copies what it changes while a checkpoint is written. */
+    @Override
+    public FlowState copy(FlowState from) {
+        if (scratch == null) {
+            scratch = new DataOutputSerializer(TYPICAL_BYTES);
+        }
+        try {
+            scratch.clear();
+            serialize(from, scratch);
+            return deserialize(new DataInputDeserializer(scratch.getSharedBuffer(), 0, scratch.length()));
+        } catch (IOException e) {
+            throw new IllegalStateException("memory does not fail", e);
+        }
+    }
+
+    @Override
+    public FlowState copy(FlowState from, FlowState reuse) {
+        return copy(from);
+    }
+
+    @Override
+    public void copy(DataInputView source, DataOutputView target) throws IOException {
+        serialize(deserialize(source), target);
+    }
+
+    @Override
+    public boolean isImmutableType() {
+        return false;
+    }
+
+    /** With a buffer of its own: the copies are used by several threads. */
+    @Override
+    public FlowStateSerializer duplicate() {
+        return new FlowStateSerializer(settings());
+    }
+
+    @Override
+    public FlowState createInstance() {
+        return new FlowState("", new FlowAnalysis(settings(), ""), 0, 0);
+    }
+
+    @Override
+    public int getLength() {
+        return -1;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FlowStateSerializer that && settings().equals(that.settings());
+    }
+
+    @Override
+    public int hashCode() {
+        return settings().hashCode();
+    }
+
+    @Override
+    public TypeSerializerSnapshot<FlowState> snapshotConfiguration() {
+        return new Snapshot(settings());
+    }
+
+    /** Remembers the settings of the analysis: intervals half counted with others cannot go on. */
+    public static final class Snapshot implements TypeSerializerSnapshot<FlowState> {
+        private static final int SNAPSHOT_VERSION = 1;
+
+        private @Nullable AnalysisSettings settings;
+
+        /** For Flink, which reads the settings then. */
+        public Snapshot() {}
+
+        Snapshot(AnalysisSettings settings) {
+            this.settings = settings;
+        }
+
+        @Override
+        public int getCurrentVersion() {
+            return SNAPSHOT_VERSION;
+        }
+
+        @Override
+        public void writeSnapshot(DataOutputView out) throws IOException {
+            AnalysisSettings written = Objects.requireNonNull(settings, "settings");
+            out.writeLong(written.intervalNanos());
+            out.writeUTF(written.layer().name());
+            out.writeInt(written.version());
+        }
+
+        @Override
+        public void readSnapshot(int readVersion, DataInputView in, ClassLoader classLoader) throws IOException {
+            settings = new AnalysisSettings(in.readLong(), Layer.valueOf(in.readUTF()), in.readInt());
+        }
+
+        @Override
+        public TypeSerializer<FlowState> restoreSerializer() {
+            return new FlowStateSerializer(Objects.requireNonNull(settings, "settings"));
+        }
+
+        @Override
+        public TypeSerializerSchemaCompatibility<FlowState> resolveSchemaCompatibility(
+                TypeSerializerSnapshot<FlowState> old) {
+            return old instanceof Snapshot that && Objects.equals(settings, that.settings)
+                    ? TypeSerializerSchemaCompatibility.compatibleAsIs()
+                    : TypeSerializerSchemaCompatibility.incompatible();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.sink;
+
+import io.chokepoint.analysis.row.FlowIdentity;
+import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowField;
+
+/** Makes the bytes of rows; a row that its table could not hold becomes one of {@link Table#REJECTED_ROWS}. */
+public final class RowEncoder {
+    private static final long NANOS_PER_DAY = 86_400_000_000_000L;
+    private static final StoredColumn[] COLUMNS = StoredColumn.ALL.toArray(new StoredColumn[0]);
+
+    private final RowBinary out = new RowBinary();
+
+    /** Equal rows have equal bytes. */
+    public EncodedRow encode(Row row) {
+        Table table = switch (row.table()) {
+            case LIMITATION_INTERVALS -> Table.LIMITATION_INTERVALS;
+            case FLOWS -> Table.FLOWS;
+        };
+        out.reset();
+        putIdentity(row.identity());
+        for (StoredColumn column : COLUMNS) {
+            String refusal = column.put(row, out);
+            if (refusal != null) {
+                return rejected(table, refusal, row.toString());
+            }
+        }
+        int day = (int) Math.floorDiv(row.get(RowField.INTERVAL_START), NANOS_PER_DAY);
+        return new EncodedRow(table, day, out.toByteArray());
+    }
+
+    private void putIdentity(FlowIdentity flow) {
+        out.putHex(flow.flowId())
+                .putString(flow.tap())
+                .putLongInNetworkOrder(flow.clientHigh())
+                .putLongInNetworkOrder(flow.clientLow())
+                .putShort(flow.clientPort())
+                .putLongInNetworkOrder(flow.serverHigh())
+                .putLongInNetworkOrder(flow.serverLow())
+                .putShort(flow.serverPort());
+        if (putPresence(flow.vlan())) {
+            out.putShort((int) flow.vlan());
+        }
+        if (putPresence(flow.tunnelId())) {
+            out.putInt((int) flow.tunnelId());
+        }
+    }
+
+    private boolean putPresence(long value) {
+        out.putByte(value == Row.NULL ? 1 : 0);
+        return value != Row.NULL;
+    }
+
+    /** A row that {@code table} refused, as hexadecimal digits or text. */
+    static EncodedRow rejected(Table table, String reason, String row) {
+        RowBinary bytes = new RowBinary();
+        bytes.putString(table.tableName()).putString(reason).putString(row);
+        return new EncodedRow(Table.REJECTED_ROWS, 0, bytes.toByteArray());
+    }
+}

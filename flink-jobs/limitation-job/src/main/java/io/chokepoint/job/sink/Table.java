@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.sink;
+
+import java.util.List;
+
+/** The tables that the job writes, with the columns it writes. Constants are part of savepoints and only appended. */
+public enum Table {
+    LIMITATION_INTERVALS("limitation_intervals_stored", StoredColumn.names()),
+    FLOWS("flows_stored", StoredColumn.names()),
+    PROBE_COUNTERS(
+            "probe_counters_stored",
+            List.of("probe", "tap", "session", "worker", "partition", "counter", "minute", "value")),
+    LEDGER(
+            "ledger_stored",
+            List.of("tap", "session", "worker", "partition", "fate", "batches", "runs", "packets", "version")),
+    REJECTED_ROWS("rejected_rows", List.of("table_name", "reason", "row"));
+
+    private final String tableName;
+    private final List<String> columns;
+
+    Table(String tableName, List<String> columns) {
+        this.tableName = tableName;
+        this.columns = columns;
+    }
+
+    /** Name in the database. */
+    public String tableName() {
+        return tableName;
+    }
+
+    /** Names in the order of the bytes of an {@link EncodedRow}. */
+    public List<String> columns() {
+        return columns;
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.sink;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import org.apache.flink.core.io.SimpleVersionedSerializer;
+
+/** Part of a checkpoint: rows of one table that ClickHouse had not confirmed. */
+public final class UnsentRows {
+    private final Block block;
+
+    UnsentRows(Block block) {
+        this.block = block;
+    }
+
+    Block block() {
+        return block;
+    }
+
+    /** Version 1: table by name, number of rows, then day, length and bytes of each. */
+    static final class Serializer implements SimpleVersionedSerializer<UnsentRows> {
+        private static final int VERSION = 1;
+
+        @Override
+        public int getVersion() {
+            return VERSION;
+        }
+
+        @Override
+        public byte[] serialize(UnsentRows rows) throws IOException {
+            Block block = rows.block;
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream(block.byteCount() + 8 * block.rows() + 64);
+            DataOutputStream out = new DataOutputStream(bytes);
+            out.writeUTF(block.table().name());
+            out.writeInt(block.rows());
+            for (int row = 0; row < block.rows(); row++) {
+                int from = block.startOf(row);
+                int length = block.startOf(row + 1) - from;
+                out.writeInt(block.dayOf(row));
+                out.writeInt(length);
+                out.write(block.bytes(), from, length);
+            }
+            return bytes.toByteArray();
+        }
+
+        @Override
+        public UnsentRows deserialize(int version, byte[] serialized) throws IOException {
+            if (version != VERSION) {
+                throw new IOException("unsent rows have version " + version + ", expected " + VERSION);
+            }
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(serialized));
+            Block block = new Block(Table.valueOf(in.readUTF()), System.nanoTime());
+            for (int left = in.readInt(); left > 0; left--) {
+                int day = in.readInt();
+                byte[] row = new byte[in.readInt()];
+                in.readFully(row);
+                block.add(row, day);
+            }
+            return new UnsentRows(block);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.source;
+
+import static java.util.Objects.requireNonNull;
+
+import io.chokepoint.analysis.batch.DecodeStatus;
+import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.batch.SegmentBatchReader;
+import io.chokepoint.job.books.BatchOrigin;
+import io.chokepoint.job.books.LedgerEntry;
+import io.chokepoint.job.books.LedgerEntry.Amount;
+import io.chokepoint.job.flow.FlowAtTap;
+import io.chokepoint.job.flow.TapRun;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.api.functions.ProcessFunction;
+import org.apache.flink.util.Collector;
+import org.apache.flink.util.OutputTag;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes batches apart into runs, which stay bytes. A record is consumed or refused as a whole, with one reason, and the
+ * ledger is told which.
+ */
+public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
+    /** What the ledger is told. */
+    public static final OutputTag<LedgerEntry> LEDGER = new OutputTag<>("ledger", LedgerEntry.type());
+    /** Records that were refused. */
+    public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
+
+    private static final long serialVersionUID = 1L;
+    private static final Logger LOG = LoggerFactory.getLogger(BatchSplitter.class);
+    private static final long LOG_EVERY_MILLIS = 1000;
+
+    private final Topic topic;
+    private final WriterSchemas schemas;
+    private transient SegmentBatchReader batch;
+    private transient RunReader runReader;
+    private transient Run run;
+    private transient Counter consumed;
+    private transient Counter converted;
+    private transient Map<Rejection, Counter> rejected;
+    private transient long loggedMillis;
+
+    /**
+     * What batches of a topic must agree on.
+     *
+     * @param partitions how many it has
+     * @param hashSeed seed of the flow hash
+     */
+    public record Topic(String name, int partitions, long hashSeed) implements java.io.Serializable {}
+
+    public BatchSplitter(Topic topic, WriterSchemas schemas) {
+        this.topic = topic;
+        this.schemas = schemas;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        batch = new SegmentBatchReader();
+        runReader = new RunReader();
+        run = new Run();
+        consumed = getRuntimeContext().getMetricGroup().counter("batches_consumed");
+        converted = getRuntimeContext().getMetricGroup().counter("batches_converted");
+        rejected = new EnumMap<>(Rejection.class);
+        for (Rejection reason : Rejection.values()) {
+            rejected.put(reason, getRuntimeContext().getMetricGroup().counter("batches_rejected_" + reason.label()));
+        }
+    }
+
+    @Override
+    public void close() {
+        schemas.close();
+    }
+
+    @Override
+    public void processElement(KafkaRecord record, Context context, Collector<TapRun> out) {
+        byte[] value = record.value();
+        if (value == null || value.length == 0) {
+            reject(record, Rejection.EMPTY, context);
+            return;
+        }
+        DecodeStatus status = batch.read(value);
+        if (status == DecodeStatus.UNKNOWN_SCHEMA) {
+            WriterSchemas.Conversion conversion = schemas.convert(value);
+            byte[] bytes = conversion.bytes();
+            if (bytes == null) {
+                reject(record, conversion.reason(), context);
+                return;
+            }
+            converted.inc();
+            value = bytes;
+            status = batch.read(value);
+        }
+        Rejection reason = status == DecodeStatus.OK ? disagreement(record) : Rejection.of(status);
+        if (reason != null) {
+            reject(record, reason, context);
+            return;
+        }
+        split(record, value, context, out);
+    }
+
+    private @Nullable Rejection disagreement(KafkaRecord record) {
+        if (batch.hashSeed() != topic.hashSeed()) {
+            return Rejection.HASH_SEED;
+        }
+        if (batch.partitionCount() != topic.partitions()) {
+            return Rejection.PARTITION_COUNT;
+        }
+        return batch.partition() == record.partition() ? null : Rejection.PARTITION;
+    }
+
+    private void split(KafkaRecord record, byte[] value, Context context, Collector<TapRun> out) {
+        BatchOrigin origin = new BatchOrigin(batch.tap(), batch.session(), batch.worker(), batch.partition());
+        // All keys before the first run leaves: a record is used as a whole or not at all.
+        FlowAtTap[] keys = new FlowAtTap[batch.runs()];
+        for (int i = 0; i < keys.length; i++) {
+            DecodeStatus status = runReader.readHeader(value, batch.runOffset(i), batch.runLength(i), run);
+            if (status != DecodeStatus.OK) {
+                reject(record, Rejection.of(status), context);
+                return;
+            }
+            keys[i] = new FlowAtTap(run.key(), origin.tap());
+        }
+        for (int i = 0; i < keys.length; i++) {
+            out.collect(new TapRun(
+                    keys[i],
+                    origin,
+                    record.offset(),
+                    batch.timestampResolutionNs(),
+                    batch.runPackets(i),
+                    value,
+                    batch.runOffset(i),
+                    batch.runLength(i)));
+        }
+        consumed.inc();
+        context.output(LEDGER, ledgerEntry(origin, record));
+    }
+
+    private LedgerEntry ledgerEntry(BatchOrigin origin, KafkaRecord record) {
+        Map<String, Long> counters = new LinkedHashMap<>();
+        for (int i = 0; i < batch.counters(); i++) {
+            counters.put(batch.counterName(i), batch.counterValue(i));
+        }
+        return new LedgerEntry.Batch(
+                origin,
+                batch.probe(),
+                batch.sequence(),
+                batch.packetsBefore(),
+                new Amount(1, batch.runs(), batch.packets()),
+                record.appendedMillis(),
+                counters);
+    }
+
+    private void reject(KafkaRecord record, Rejection reason, Context context) {
+        requireNonNull(rejected.get(reason)).inc();
+        context.output(REJECTED, RejectedRecord.of(record, reason, topic.name()));
+        context.output(
+                LEDGER,
+                new LedgerEntry.Fate(
+                        BatchOrigin.unknown(record.partition()), "rejected_" + reason.label(), new Amount(1, 0, 0)));
+        // By the time of the log, so that a flood of bad records does not become a flood of lines.
+        if (record.appendedMillis() >= loggedMillis + LOG_EVERY_MILLIS || record.appendedMillis() < loggedMillis) {
+            loggedMillis = record.appendedMillis();
+            LOG.error(
+                    "record refused reason={} topic={} partition={} offset={} expected_partitions={} expected_hash_seed={}",
+                    reason.label(),
+                    topic.name(),
+                    record.partition(),
+                    record.offset(),
+                    topic.partitions(),
+                    topic.hashSeed());
+        }
+    }
+}
