@@ -12,7 +12,6 @@ import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.wire.Packet;
-import io.chokepoint.analysis.wire.SequenceSpace;
 import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -103,10 +102,7 @@ public final class FlowAnalysis {
     }
 
     private boolean isOldMark(Run run, boolean first) {
-        return !first
-                && run.packets() == 0
-                && run.endReason() == EndReason.NONE
-                && run.observedUntilNs() <= nowNanos;
+        return !first && run.packets() == 0 && run.endReason() == EndReason.NONE && run.observedUntilNs() <= nowNanos;
     }
 
     private void start(Run run, long runSession, long timestampResolutionNanos) {
@@ -192,9 +188,11 @@ public final class FlowAnalysis {
         long fingerprint = FlowHash.next(
                 ((long) packet.sequence << 32) | Integer.toUnsignedLong(packet.acknowledgment),
                 ((long) packet.ipId << 40) | ((long) packet.payloadBytes << 16) | packet.windowField);
-        fingerprint = FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
+        fingerprint =
+                FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
         int direction = packet.direction;
-        boolean same = fingerprint == lastFingerprint[direction] && flowTime(now) - lastSeenNanos[direction] < DUPLICATE_NANOS;
+        boolean same =
+                fingerprint == lastFingerprint[direction] && flowTime(now) - lastSeenNanos[direction] < DUPLICATE_NANOS;
         lastFingerprint[direction] = fingerprint;
         lastSeenNanos[direction] = flowTime(now);
         return same;
@@ -381,7 +379,8 @@ public final class FlowAnalysis {
     private void read(DataInput in) throws IOException {
         long version = Varint.read(in);
         if (version != STATE_VERSION) {
-            throw new IOException("analysis state of version " + version + ", this program knows up to " + STATE_VERSION);
+            throw new IOException(
+                    "analysis state of version " + version + ", this program knows up to " + STATE_VERSION);
         }
         int bits = in.readByte();
         started = (bits & 1) != 0;

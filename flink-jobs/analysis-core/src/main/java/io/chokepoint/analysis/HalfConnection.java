@@ -164,7 +164,8 @@ final class HalfConnection {
 
     /** Keep-alives and zero-window probes test the peer, they carry nothing (RFC 9293 §3.8.4, §3.8.6.1). */
     private boolean isControl(Packet packet, long end) {
-        return packet.payloadBytes <= CONTROL_BYTES && ((end == sndMax && end <= una) || (zeroWindow && end > rightEdge));
+        return packet.payloadBytes <= CONTROL_BYTES
+                && ((end == sndMax && end <= una) || (zeroWindow && end > rightEdge));
     }
 
     /** What X knew when it sent this packet, and the delay of its side of the path. */
@@ -460,7 +461,15 @@ final class HalfConnection {
 
     private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos, boolean viewIsExact) {
         return new WaitJudge.Moment(
-                now, passedWithoutQueueNanos, viewIsExact, sndMax, una, segmentSize.bytes(), zeroWindow, lossPending(), recoveredNanos);
+                now,
+                passedWithoutQueueNanos,
+                viewIsExact,
+                sndMax,
+                una,
+                segmentSize.bytes(),
+                zeroWindow,
+                lossPending(),
+                recoveredNanos);
     }
 
     /** Books everything up to the end of an interval. */
@@ -491,8 +500,7 @@ final class HalfConnection {
     /** Whether the interval deserves a row: payload was sent, or the receiver's window kept it back. */
     boolean hasIntervalRow() {
         return isElephant()
-                && (interval.get(Sum.DATA_PACKETS) > 0
-                        || (zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
+                && (interval.get(Sum.DATA_PACKETS) > 0 || (zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
     }
 
     /** Whether the receiver keeps an elephant from sending anything at all. */

@@ -197,7 +197,8 @@ final class PathModel {
         if (queue <= threshold(packetTimeNanos)) {
             return false;
         }
-        double rate = dataSpacing.capacityBitsPerSecond() > 0 ? bestRate() : passed.bitsPerSecond(lastDataNanos, window());
+        double rate =
+                dataSpacing.capacityBitsPerSecond() > 0 ? bestRate() : passed.bitsPerSecond(lastDataNanos, window());
         return rate > 0 && queue > threshold(packetTimeOr(rate));
     }
 
@@ -359,7 +360,8 @@ final class PathModel {
         return dataGap >= 0 && ackGap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGap;
     }
 
-    private void sample(CapacityEstimator estimator, boolean proven, long now, long layerBytes, long gap, long segments) {
+    private void sample(
+            CapacityEstimator estimator, boolean proven, long now, long layerBytes, long gap, long segments) {
         if (proven) {
             estimator.add(now, (double) layerBytes * BITS_PER_BYTE, gap);
             if (estimator.isDue()) {

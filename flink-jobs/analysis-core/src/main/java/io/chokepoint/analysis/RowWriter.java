@@ -91,8 +91,7 @@ final class RowWriter {
         PathModel path = half.path();
         double capacity = path.capacityBitsPerSecond();
         long busyNanos = Math.max(1, end - start - tally.get(Sum.APPLICATION_NS));
-        double dispersion =
-                capacity > 0 ? Scores.dispersion(tally.get(Sum.DELIVERED_BYTES), busyNanos, capacity) : 0;
+        double dispersion = capacity > 0 ? Scores.dispersion(tally.get(Sum.DELIVERED_BYTES), busyNanos, capacity) : 0;
         Sharing sharing = new Sharing(tally, capacity, dispersion);
         Verdict verdict = judge(tally, sharing, packets);
 
@@ -179,9 +178,7 @@ final class RowWriter {
         long before = tally.get(Sum.QUEUE_BEFORE_TAP_MICROS);
         long after = tally.get(Sum.QUEUE_AFTER_TAP_MICROS);
         if (before + after > 0) {
-            row.set(
-                    RowField.BOTTLENECK_SIDE,
-                    before > after ? BottleneckSide.BEFORE_TAP : BottleneckSide.AFTER_TAP);
+            row.set(RowField.BOTTLENECK_SIDE, before > after ? BottleneckSide.BEFORE_TAP : BottleneckSide.AFTER_TAP);
         }
         if (tally.get(Sum.QUEUE_AT_LOSS_EVENTS) > 0 && capacity > 0) {
             double nanos = (double) tally.get(Sum.QUEUE_AT_LOSS_NS) / tally.get(Sum.QUEUE_AT_LOSS_EVENTS);
@@ -229,9 +226,7 @@ final class RowWriter {
             row.set(RowField.BURSTINESS_SCORE, Math.round(E4 * burstiness));
         }
         if (verdict.isBulk()) {
-            row.set(
-                    RowField.RCA_CAUSE,
-                    PublishedTree.classify(dispersion, retransmission, receiverWindow, burstiness));
+            row.set(RowField.RCA_CAUSE, PublishedTree.classify(dispersion, retransmission, receiverWindow, burstiness));
         }
     }
 

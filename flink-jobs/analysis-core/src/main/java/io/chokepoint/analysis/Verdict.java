@@ -59,16 +59,17 @@ record Verdict(RootCause cause, boolean isShort) {
     }
 
     private double confidence(Shares shares, HalfConnection half) {
-        double clear =
-                switch (cause) {
-                    case UNKNOWN -> shares.part(shares.unknown());
-                    case MIXED -> 0.5;
-                    default -> 0.5 + (shares.part(shares.largest()) - shares.part(shares.secondLargest())) / 2;
-                };
+        double clear = switch (cause) {
+            case UNKNOWN -> shares.part(shares.unknown());
+            case MIXED -> 0.5;
+            default -> 0.5 + (shares.part(shares.largest()) - shares.part(shares.secondLargest())) / 2;
+        };
         double seen = 1 - shares.part(shares.unknown());
         double known = half.isWindowScaleUnknown() ? WITHOUT_HANDSHAKE : 1;
         double decided = cause == RootCause.BOTTLENECK ? WITHOUT_HANDSHAKE : 1;
-        return isShort ? 0 : Math.max(0, Math.min(1, clear * known * decided * (cause == RootCause.UNKNOWN ? 1 : seen)));
+        return isShort
+                ? 0
+                : Math.max(0, Math.min(1, clear * known * decided * (cause == RootCause.UNKNOWN ? 1 : seen)));
     }
 
     private @Nullable SubCause subCause(Tally tally, HalfConnection half, Shares shares, long packets) {
@@ -140,7 +141,12 @@ record Verdict(RootCause cause, boolean isShort) {
         switch (cause) {
             case APPLICATION -> {
                 long room = tally.mean(Sum.WINDOW_BYTE_MICROS) - tally.mean(Sum.OUTSTANDING_BYTE_MICROS);
-                evidence(row, EvidenceRule.APPLICATION, percent(shares, shares.application()), Math.max(0, room) / KILO, outstanding);
+                evidence(
+                        row,
+                        EvidenceRule.APPLICATION,
+                        percent(shares, shares.application()),
+                        Math.max(0, room) / KILO,
+                        outstanding);
             }
             case SEND_BUFFER -> {
                 long bursts = Math.max(1, tally.get(Sum.SEND_BUFFER_BURSTS));
@@ -155,15 +161,35 @@ record Verdict(RootCause cause, boolean isShort) {
                         tally.mean(Sum.WINDOW_BYTE_MICROS) / KILO,
                         half.path().lowestRttNanos() / NANOS_PER_MICRO);
             case UNSHARED_BOTTLENECK ->
-                evidence(row, EvidenceRule.UNSHARED_BOTTLENECK, percent(shares, shares.fullPath()), rate, half.path().provenSamples());
+                evidence(
+                        row,
+                        EvidenceRule.UNSHARED_BOTTLENECK,
+                        percent(shares, shares.fullPath()),
+                        rate,
+                        half.path().provenSamples());
             case SHARED_BOTTLENECK ->
                 evidence(row, EvidenceRule.SHARED_BOTTLENECK, percent(shares, shares.fullPath()), queueMicros, rate);
             case BOTTLENECK ->
-                evidence(row, EvidenceRule.BOTTLENECK, percent(shares, shares.fullPath()), queueMicros, half.path().provenSamples());
+                evidence(
+                        row,
+                        EvidenceRule.BOTTLENECK,
+                        percent(shares, shares.fullPath()),
+                        queueMicros,
+                        half.path().provenSamples());
             case TRANSPORT ->
-                evidence(row, EvidenceRule.TRANSPORT, percent(shares, shares.transport()), outstanding, tally.get(Sum.LOSS_EVENTS));
+                evidence(
+                        row,
+                        EvidenceRule.TRANSPORT,
+                        percent(shares, shares.transport()),
+                        outstanding,
+                        tally.get(Sum.LOSS_EVENTS));
             case MIXED ->
-                evidence(row, EvidenceRule.MIXED, percent(shares, shares.largest()), percent(shares, shares.secondLargest()), 0);
+                evidence(
+                        row,
+                        EvidenceRule.MIXED,
+                        percent(shares, shares.largest()),
+                        percent(shares, shares.secondLargest()),
+                        0);
             case UNKNOWN, SHORT_TRANSFER ->
                 evidence(row, EvidenceRule.UNKNOWN, percent(shares, shares.unknown()), 0, 0);
         }
@@ -182,17 +208,17 @@ record Verdict(RootCause cause, boolean isShort) {
 
     private void writeAdvice(Row row, @Nullable SubCause sub, HalfConnection half, double capacity, Tally tally) {
         double rtt = half.path().rttNanos();
-        long product = Math.round(Math.max(capacity, half.path().bestBitsPerSecond()) * rtt / BITS_PER_BYTE_NANOS / KILO);
+        long product =
+                Math.round(Math.max(capacity, half.path().bestBitsPerSecond()) * rtt / BITS_PER_BYTE_NANOS / KILO);
         // A buffer below twice the product leaves nothing for the time a repair takes.
         long buffer = Math.max(2 * product, 2 * tally.get(Sum.WINDOW_MAX_BYTES) / KILO);
         AdviceRule rule = adviceRule(sub);
-        long number =
-                switch (rule) {
-                    case SEND_BUFFER, RECEIVER_WINDOW, RECEIVER_WINDOW_SCALING -> buffer;
-                    case UNSHARED_BOTTLENECK -> Math.round(capacity / KILO);
-                    case SHARED_DEEP_BUFFER -> meanQueueNanos(tally) / NANOS_PER_MILLI;
-                    default -> 0;
-                };
+        long number = switch (rule) {
+            case SEND_BUFFER, RECEIVER_WINDOW, RECEIVER_WINDOW_SCALING -> buffer;
+            case UNSHARED_BOTTLENECK -> Math.round(capacity / KILO);
+            case SHARED_DEEP_BUFFER -> meanQueueNanos(tally) / NANOS_PER_MILLI;
+            default -> 0;
+        };
         row.set(RowField.ADVICE_RULE, rule).set(RowField.ADVICE_A, number);
     }
 

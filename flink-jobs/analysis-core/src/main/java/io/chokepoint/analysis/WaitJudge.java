@@ -316,7 +316,9 @@ final class WaitJudge {
         }
         if (closing) {
             boolean pacedByApplication = open && openerDrained && !released && !excused && !slowStart;
-            return pacedByApplication && acks.hasView() && isViewUsable(moment) ? Cause.APPLICATION_PACED : Cause.UNKNOWN;
+            return pacedByApplication && acks.hasView() && isViewUsable(moment)
+                    ? Cause.APPLICATION_PACED
+                    : Cause.UNKNOWN;
         }
         return lastCause == Cause.APPLICATION_PACED ? lastCause : Cause.UNKNOWN;
     }
@@ -363,9 +365,8 @@ final class WaitJudge {
                 return true;
             }
         }
-        boolean behindOpener = packetTime > 0
-                ? now - openNanos <= BACK_TO_BACK * packetTime
-                : now - openNanos <= reaction;
+        boolean behindOpener =
+                packetTime > 0 ? now - openNanos <= BACK_TO_BACK * packetTime : now - openNanos <= reaction;
         return openerReleased && behindOpener;
     }
 

@@ -31,7 +31,8 @@ final class RateRing {
             codes = Arrays.copyOf(codes, Math.min(capacity, 2 * size));
             next = size;
         }
-        codes[next] = (char) Math.min(Character.MAX_VALUE, Math.max(0, Math.round(STEPS_PER_NEPER * Math.log(bitsPerSecond))));
+        codes[next] = (char)
+                Math.min(Character.MAX_VALUE, Math.max(0, Math.round(STEPS_PER_NEPER * Math.log(bitsPerSecond))));
         next = next + 1 == codes.length ? 0 : next + 1;
         size = Math.min(size + 1, codes.length);
     }

@@ -58,8 +58,7 @@ public record Shares(
 
     /** Time of the cause that {@link #winner} would name, whether it wins or not; both kinds of full path together. */
     public long largest() {
-        return Math.max(
-                Math.max(Math.max(application, sendBuffer), Math.max(receiverWindow, fullPath())), transport);
+        return Math.max(Math.max(Math.max(application, sendBuffer), Math.max(receiverWindow, fullPath())), transport);
     }
 
     /** Time of the next cause after the largest. */

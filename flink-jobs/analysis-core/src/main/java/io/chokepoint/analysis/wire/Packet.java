@@ -21,6 +21,7 @@ public final class Packet {
     public long timeNanos;
     /** 0 from the lower endpoint, 1 from the higher one. */
     public int direction;
+
     public int sequence;
     public int acknowledgment;
     public int payloadBytes;
@@ -29,6 +30,7 @@ public final class Packet {
     public int windowField;
     /** IP-ID, or 0 if the packet has none. */
     public int ipId;
+
     public int trafficClass;
     public boolean hasTimestamps;
     public int timestampValue;
@@ -37,6 +39,7 @@ public final class Packet {
     public int maximumSegmentSize;
     /** Window scale option, or -1 if absent. */
     public int windowScale;
+
     public boolean malformedOptions;
     public int sackBlocks;
     private int firstSackBlock;
