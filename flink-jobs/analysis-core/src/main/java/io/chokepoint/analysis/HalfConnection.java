@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis;
 
-import io.chokepoint.analysis.loss.Holes;
-import io.chokepoint.analysis.loss.SackScoreboard;
 import io.chokepoint.analysis.loss.SentHistory;
 import io.chokepoint.analysis.rtt.LogHistogram;
 import io.chokepoint.analysis.rtt.RoundMinimum;
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.verdict.Tally;
 import io.chokepoint.analysis.window.AckHistory;
+import io.chokepoint.analysis.window.ReceiverWindow;
 import io.chokepoint.analysis.wire.Packet;
 import io.chokepoint.analysis.wire.SequenceSpace;
 import io.chokepoint.analysis.wire.Varint;
@@ -28,11 +27,7 @@ final class HalfConnection {
     private static final long BASE = 1L << 33;
     private static final long UNSEEN_DISTANCE = 1; // no number is one above the highest
     private static final int MOUSE_ACKS = 16;
-    private static final int MAX_WINDOW_SHIFT = 14; // RFC 7323 §2.3
-    private static final int UNKNOWN_SHIFT = -1;
-    private static final int FAST_DUPLICATES = 3;
     private static final long DELAYED_ACK_SEGMENTS = 2;
-    private static final long RANDOM_LOSS_PACKET_TIMES = 8;
     private static final long CONTROL_BYTES = 1;
     private static final long SILENT_PEER_PACKETS = 10;
 
@@ -45,8 +40,8 @@ final class HalfConnection {
     private final PathModel path = new PathModel();
     private final AckHistory acks = new AckHistory();
     private final SentHistory sent = new SentHistory();
-    private final SackScoreboard sacked = new SackScoreboard();
-    private final Holes holes = new Holes();
+    private final LossTracker losses = new LossTracker(interval, path, sent);
+    private final ReceiverWindow window = new ReceiverWindow();
     private final SegmentSize segmentSize = new SegmentSize();
     private final WaitJudge waits = new WaitJudge(path, acks, interval);
 
@@ -55,20 +50,10 @@ final class HalfConnection {
     private long una = UNSEEN;
     private long initial = UNSEEN;
     private long afterFin = UNSEEN;
-    private long rightEdge;
-    private long window;
-    private int windowShift = UNKNOWN_SHIFT;
-    private int largestRawWindow;
-    private boolean zeroWindow;
     private boolean ackSeen;
     private int overheadBytes;
     private long lastDataNanos;
     private long previousAck = UNSEEN;
-    private int duplicateAcks;
-    private long recover = UNSEEN;
-    private boolean recovering;
-    private long recoveredNanos;
-    private Sum lastResent = Sum.RETRANSMITTED_OTHER_BYTES;
 
     /** @param layerBytesBeyondIp bytes per packet that the layer of the rates adds to the IP packet */
     HalfConnection(int layerBytesBeyondIp) {
@@ -90,7 +75,7 @@ final class HalfConnection {
 
     /** Both SYNs were seen: Y's windows are shifted by this much, 0 if scaling was not agreed. */
     void agreeWindowShift(int shift) {
-        windowShift = Math.min(shift, MAX_WINDOW_SHIFT);
+        window.agreeShift(shift);
     }
 
     /** Delays of the handshake, in ns; of segments without payload, so shorter than those of data. */
@@ -154,7 +139,9 @@ final class HalfConnection {
         if (sequence >= sndMax) {
             onNewData(now, packet, sequence, end, layerBytes);
         } else {
-            onOldData(now, packet, sequence, end);
+            if (losses.onOldData(now, packet, sequence, end, una, sndMax)) {
+                waits.onLoss();
+            }
             path.onData(now, packet, layerBytes, false);
             if (end > sndMax) {
                 sndMax = end;
@@ -165,7 +152,7 @@ final class HalfConnection {
     /** Keep-alives and zero-window probes test the peer, they carry nothing (RFC 9293 §3.8.4, §3.8.6.1). */
     private boolean isControl(Packet packet, long end) {
         return packet.payloadBytes <= CONTROL_BYTES
-                && ((end == sndMax && end <= una) || (zeroWindow && end > rightEdge));
+                && ((end == sndMax && end <= una) || (window.isZero() && end > window.rightEdge()));
     }
 
     /** What X knew when it sent this packet, and the delay of its side of the path. */
@@ -177,7 +164,7 @@ final class HalfConnection {
             return;
         }
         long echoed = acks.advanceByEcho(now, packet.timestampEcho, senderDelay);
-        if (echoed != AckHistory.NONE && !lossPending()) {
+        if (echoed != AckHistory.NONE && !losses.isPending()) {
             path.onSenderDelay(now, now - echoed);
         }
     }
@@ -186,12 +173,12 @@ final class HalfConnection {
         if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
             waits.onBlindness();
         }
-        waits.close(moment(now, path.passedWithoutQueueNanos(now, packet), packet.hasTimestamps));
+        waits.close(moment(now, path.clock().passedWithoutQueueNanos(now, packet), packet.hasTimestamps));
         boolean gap = sequence > sndMax;
         if (gap) {
-            holes.open(now, sndMax, sequence, packet);
+            losses.onGap(now, sndMax, sequence, packet);
         }
-        boolean clean = !gap && !lossPending() && packet.payloadBytes <= segmentSize.bytes();
+        boolean clean = !gap && !losses.isPending() && packet.payloadBytes <= segmentSize.bytes();
         sndMax = end;
         long flight = sndMax - una;
         long flightSegments = isElephant() ? flight / Math.max(1, segmentSize.bytes()) : 0;
@@ -200,73 +187,6 @@ final class HalfConnection {
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, sndMax - Math.max(una, acks.viewAck()));
         boolean isShort = !segmentSize.isFull(packet.payloadBytes);
         waits.open(now, sndMax, segmentSize.bytes(), isShort, isShort || packet.has(Packet.PSH));
-    }
-
-    private void onOldData(long now, Packet packet, long sequence, long end) {
-        long shortest = path.lowestRttNanos();
-        Holes.Filling filling = holes.fill(now, sequence, end, packet, shortest);
-        if (filling == Holes.Filling.REORDERED) {
-            interval.add(Sum.REORDERED_PACKETS, 1);
-            return;
-        }
-        boolean seenBefore = filling == Holes.Filling.NONE;
-        Sum kind = kindOfResent(now, sequence, end, seenBefore);
-        interval.add(kind, packet.payloadBytes);
-        lastResent = kind;
-        sent.markResent(sequence, end);
-        waits.onLoss();
-        if (kind != Sum.RETRANSMITTED_SPURIOUS_BYTES) {
-            beginRecovery(sequence);
-        }
-    }
-
-    private Sum kindOfResent(long now, long sequence, long end, boolean seenBefore) {
-        if (end <= una) {
-            return Sum.RETRANSMITTED_SPURIOUS_BYTES;
-        }
-        boolean evidence = duplicateAcks >= FAST_DUPLICATES || sacked.bytes() > 0;
-        if (evidence) {
-            return recovering && sequence < recover && !isFirstOfRecovery(sequence)
-                    ? Sum.RETRANSMITTED_OTHER_BYTES
-                    : Sum.RETRANSMITTED_FAST_BYTES;
-        }
-        long sentAt = seenBefore ? sent.timeAtOrAfter(end) : SentHistory.NONE;
-        long age = sentAt == SentHistory.NONE ? path.timeoutNanos() : now - sentAt;
-        if (sequence == una && age >= path.timeoutNanos()) {
-            return end == sndMax && !recovering ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_TIMEOUT_BYTES;
-        }
-        return end == sndMax ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
-    }
-
-    private boolean isFirstOfRecovery(long sequence) {
-        return sequence <= una;
-    }
-
-    /** A retransmission at or above {@code recover} is a new loss event (RFC 6675 §2). */
-    private void beginRecovery(long sequence) {
-        if (recovering && sequence < recover) {
-            return;
-        }
-        interval.add(Sum.LOSS_EVENTS, 1);
-        long queue = path.queueNanos();
-        long latest = path.receiverSide().latest();
-        if (latest != RoundMinimum.NONE && path.receiverSide().lifeMinimum() != RoundMinimum.NONE) {
-            queue = Math.max(queue, latest - path.receiverSide().lifeMinimum());
-        }
-        if (path.packetTimeNanos() > 0) {
-            boolean congestive = queue > RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos();
-            interval.add(Sum.RANDOM_LOSS_EVENTS, congestive ? 0 : 1);
-            if (congestive) {
-                interval.add(Sum.QUEUE_AT_LOSS_NS, queue);
-                interval.add(Sum.QUEUE_AT_LOSS_EVENTS, 1);
-            }
-        }
-        recovering = true;
-        recover = sndMax;
-    }
-
-    private boolean lossPending() {
-        return recovering || holes.any() || sacked.bytes() > 0;
     }
 
     // ---- packets of Y ----
@@ -279,7 +199,10 @@ final class HalfConnection {
             sndMax = acknowledged;
         }
         boolean pure = packet.payloadBytes == 0 && !packet.has(Packet.SYN) && !packet.has(Packet.FIN);
-        followWindow(packet, acknowledged);
+        window.onAck(packet, acknowledged, largestFlight());
+        if (!packet.has(Packet.SYN)) {
+            interval.raise(Sum.WINDOW_MAX_BYTES, window.bytes());
+        }
         if (acknowledged > sndMax) {
             onUnseenData(acknowledged);
         }
@@ -292,7 +215,7 @@ final class HalfConnection {
         if (!isElephant()) {
             acks.thinBelow(MOUSE_ACKS);
         }
-        acks.push(now, packet.timestampValue, Math.max(una, acknowledged), rightEdge);
+        acks.push(now, packet.timestampValue, Math.max(una, acknowledged), window.rightEdge());
         if (lastDataNanos == 0) {
             acks.forgetPending();
         }
@@ -302,39 +225,13 @@ final class HalfConnection {
         }
     }
 
-    private void followWindow(Packet packet, long acknowledged) {
-        boolean isSyn = packet.has(Packet.SYN);
-        int raw = packet.windowField;
-        largestRawWindow = isSyn ? largestRawWindow : Math.max(largestRawWindow, raw);
-        // The window of a SYN is never scaled (RFC 7323 §2.2).
-        long bytes = isSyn ? raw : (long) raw << shift();
-        if (acknowledged + bytes < rightEdge && bytes < window) {
-            interval.add(Sum.SHRUNK_WINDOWS, 1);
-        }
-        window = bytes;
-        rightEdge = Math.max(rightEdge, acknowledged + bytes);
-        if (!isSyn) {
-            interval.raise(Sum.WINDOW_MAX_BYTES, bytes);
-            interval.lowerWindow(bytes);
-        }
-        zeroWindow = raw == 0 && !isSyn && !packet.has(Packet.RST);
+    private long largestFlight() {
+        return Math.max(interval.get(Sum.OUTSTANDING_MAX_BYTES), total.get(Sum.OUTSTANDING_MAX_BYTES));
     }
 
-    /** Without both SYNs: the smallest shift under which the flight fits into the window. */
-    private int shift() {
-        if (windowShift != UNKNOWN_SHIFT) {
-            return windowShift;
-        }
-        long flight = Math.max(interval.get(Sum.OUTSTANDING_MAX_BYTES), total.get(Sum.OUTSTANDING_MAX_BYTES));
-        int shift = 0;
-        while (shift < MAX_WINDOW_SHIFT && (long) largestRawWindow << shift < flight) {
-            shift++;
-        }
-        return shift;
-    }
-
-    boolean isWindowScaleUnknown() {
-        return windowShift == UNKNOWN_SHIFT;
+    /** The receiver's window. */
+    ReceiverWindow window() {
+        return window;
     }
 
     /** Y has data that the tap never saw. */
@@ -349,19 +246,18 @@ final class HalfConnection {
 
     private void onAdvance(long now, Packet packet, long acknowledged, boolean pure) {
         long advance = acknowledged - una;
-        long unseen = holes.acknowledge(acknowledged);
+        long unseen = losses.unseenBelow(acknowledged);
         if (unseen > 0) {
             interval.add(Sum.CAPTURE_LOSS_BYTES, unseen);
             waits.onBlindness();
         }
-        boolean disturbed = lossPending() || packet.sackBlocks > 0 || duplicateAcks > 0;
-        long heldBefore = sacked.removeBelow(acknowledged);
-        long sackedNow = addSackBlocks(packet, acknowledged);
+        boolean usable = pure && !losses.disturbs(packet);
+        long heldBefore = losses.onAdvance(now, acknowledged);
+        long sackedNow = losses.onSackBlocks(packet, acknowledged, sndMax);
         int mss = segmentSize.bytes();
         long segments = (advance + mss - 1) / mss;
         long payload = advance - (una == initial ? 1 : 0) - (acknowledged == afterFin ? 1 : 0);
         interval.add(Sum.GOODPUT_BYTES, Math.max(0, payload));
-        boolean usable = pure && !disturbed;
         if (usable) {
             timeRoundTrip(now, acknowledged, segments);
         }
@@ -369,11 +265,6 @@ final class HalfConnection {
         path.onAck(now, onLayer(delivered, mss), segments, usable ? dataGap(acknowledged) : -1, usable && payload > 0);
         previousAck = acknowledged;
         una = acknowledged;
-        duplicateAcks = 0;
-        if (recovering && una >= recover) {
-            recovering = false;
-            recoveredNanos = now;
-        }
     }
 
     private long onLayer(long payloadBytes, int mss) {
@@ -415,45 +306,13 @@ final class HalfConnection {
         if (acknowledged < una) {
             return;
         }
-        long sackedNow = addSackBlocks(packet, acknowledged);
+        long sackedNow = losses.onSackBlocks(packet, acknowledged, sndMax);
         if (pure && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
-            duplicateAcks++;
+            losses.onDuplicateAck();
         }
         if (sackedNow > 0) {
             waits.onLoss();
             path.onAck(now, onLayer(sackedNow, segmentSize.bytes()), 0, -1, false);
-        }
-    }
-
-    /** Returns the bytes that the blocks newly cover; a first block below the ACK or inside a later one is a DSACK (RFC 2883). */
-    private long addSackBlocks(Packet packet, long acknowledged) {
-        long added = 0;
-        for (int i = 0; i < packet.sackBlocks; i++) {
-            long left = SequenceSpace.unwrap(packet.sackLeft(i), acknowledged);
-            long right = SequenceSpace.unwrap(packet.sackRight(i), acknowledged);
-            boolean duplicate = i == 0
-                    && (right <= acknowledged
-                            || (packet.sackBlocks > 1 && isInside(packet, acknowledged, left, right)));
-            if (duplicate) {
-                onDuplicateReceived(right - left);
-            } else if (left >= acknowledged && left < right && right <= sndMax) {
-                added += sacked.add(left, right);
-            }
-        }
-        return added;
-    }
-
-    private static boolean isInside(Packet packet, long acknowledged, long left, long right) {
-        long outerLeft = SequenceSpace.unwrap(packet.sackLeft(1), acknowledged);
-        long outerRight = SequenceSpace.unwrap(packet.sackRight(1), acknowledged);
-        return outerLeft <= left && right <= outerRight;
-    }
-
-    /** The receiver got bytes twice: what was last sent again was not needed. */
-    private void onDuplicateReceived(long bytes) {
-        if (lastResent != Sum.RETRANSMITTED_SPURIOUS_BYTES && interval.get(lastResent) >= bytes) {
-            interval.add(lastResent, -bytes);
-            interval.add(Sum.RETRANSMITTED_SPURIOUS_BYTES, bytes);
         }
     }
 
@@ -467,9 +326,9 @@ final class HalfConnection {
                 sndMax,
                 una,
                 segmentSize.bytes(),
-                zeroWindow,
-                lossPending(),
-                recoveredNanos);
+                window.isZero(),
+                losses.isPending(),
+                losses.recoveredNanos());
     }
 
     /** Books everything up to the end of an interval. */
@@ -500,12 +359,13 @@ final class HalfConnection {
     /** Whether the interval deserves a row: payload was sent, or the receiver's window kept it back. */
     boolean hasIntervalRow() {
         return isElephant()
-                && (interval.get(Sum.DATA_PACKETS) > 0 || (zeroWindow && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
+                && (interval.get(Sum.DATA_PACKETS) > 0
+                        || (window.isZero() && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
     }
 
     /** Whether the receiver keeps an elephant from sending anything at all. */
     boolean isKeptByWindow() {
-        return zeroWindow && isElephant();
+        return window.isZero() && isElephant();
     }
 
     Tally interval() {
@@ -540,10 +400,6 @@ final class HalfConnection {
         return segmentSize.bytes();
     }
 
-    boolean isScalingOff() {
-        return windowShift == 0;
-    }
-
     boolean isPeerSilent() {
         return !ackSeen;
     }
@@ -551,10 +407,8 @@ final class HalfConnection {
     /** Packets are missing from the input: what is in flight is unknown. */
     void onHole() {
         waits.onBlindness();
-        holes.clear();
-        sacked.clear();
+        losses.forget();
         path.restart();
-        recovering = false;
         previousAck = UNSEEN;
     }
 
@@ -568,8 +422,6 @@ final class HalfConnection {
         path.writeTo(out);
         acks.writeTo(out);
         sent.writeTo(out);
-        sacked.writeTo(out);
-        holes.writeTo(out);
         segmentSize.writeTo(out);
         waits.writeTo(out);
         Varint.write(out, sndMax == UNSEEN ? 0 : sndMax);
@@ -577,17 +429,11 @@ final class HalfConnection {
         writeSequence(out, initial, sndMax);
         writeSequence(out, afterFin, sndMax);
         writeSequence(out, previousAck, sndMax);
-        writeSequence(out, recover, sndMax);
-        Varint.write(out, rightEdge - Math.max(0, sndMax));
-        Varint.write(out, window);
-        Varint.write(out, windowShift);
-        Varint.write(out, largestRawWindow);
-        out.writeByte((zeroWindow ? 1 : 0) | (ackSeen ? 2 : 0) | (recovering ? 4 : 0));
+        losses.writeTo(out, sndMax);
+        window.writeTo(out, sndMax);
+        out.writeByte((ackSeen ? 2 : 0));
         Varint.write(out, overheadBytes);
         Varint.write(out, lastDataNanos);
-        Varint.write(out, duplicateAcks);
-        Varint.write(out, recoveredNanos);
-        out.writeByte(lastResent.ordinal());
     }
 
     void readFrom(DataInput in) throws IOException {
@@ -600,8 +446,6 @@ final class HalfConnection {
         path.readFrom(in);
         acks.readFrom(in);
         sent.readFrom(in);
-        sacked.readFrom(in);
-        holes.readFrom(in);
         segmentSize.readFrom(in);
         waits.readFrom(in);
         long highest = Varint.read(in);
@@ -610,20 +454,12 @@ final class HalfConnection {
         initial = readSequence(in, sndMax);
         afterFin = readSequence(in, sndMax);
         previousAck = readSequence(in, sndMax);
-        recover = readSequence(in, sndMax);
-        rightEdge = Varint.read(in) + Math.max(0, sndMax);
-        window = Varint.read(in);
-        windowShift = Varint.readInt(in);
-        largestRawWindow = Varint.readInt(in);
+        losses.readFrom(in, sndMax);
+        window.readFrom(in, sndMax);
         int bits = in.readByte();
-        zeroWindow = (bits & 1) != 0;
         ackSeen = (bits & 2) != 0;
-        recovering = (bits & 4) != 0;
         overheadBytes = Varint.readInt(in);
         lastDataNanos = Varint.read(in);
-        duplicateAcks = Varint.readInt(in);
-        recoveredNanos = Varint.read(in);
-        lastResent = Sum.values()[in.readByte()];
     }
 
     /** Sequence numbers lie near the highest one: most distances are short. */

@@ -4,6 +4,7 @@ package io.chokepoint.analysis;
 import io.chokepoint.analysis.capacity.CapacityEstimator;
 import io.chokepoint.analysis.capacity.DeliveryRate;
 import io.chokepoint.analysis.rtt.RoundMinimum;
+import io.chokepoint.analysis.window.SenderClock;
 import io.chokepoint.analysis.wire.Packet;
 import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
@@ -23,13 +24,6 @@ final class PathModel {
     private static final double FULL = 0.9;
     private static final double TOO_LOW = 1.1;
     private static final double LONG_GAP = 1.4; // packet times: somebody else's packet fitted in
-    private static final int TRAIN = CapacityEstimator.TRAIN;
-    private static final long DEFAULT_TICK_NANOS = 1_000_000;
-    private static final long LEARN_TICK_NANOS = 200_000_000;
-    private static final double[] USUAL_TICKS = {1e3, 1e5, 1e6, 2e6, 4e6, 1e7, 1e8}; // ns
-    private static final double USUAL_TICK_TOLERANCE = 0.05;
-    private static final long TRUST_TICK_NANOS = 10_000_000_000L;
-    private static final long CLOCK_DRIFT = 20_000; // 50 ppm between the clocks of sender and tap
     private static final long FLOOR_NANOS = 20_000;
     private static final long RATE_WINDOW_NANOS = 30_000_000;
     private static final long MAX_ACKED_SEGMENTS = 64;
@@ -61,16 +55,7 @@ final class PathModel {
     private long lastDataNanos;
     private boolean dataChain;
 
-    private final long[] trainNanos = new long[TRAIN];
-    private final int[] trainTimestamp = new int[TRAIN];
-    private int trainNext;
-    private int trainSize;
-    private long firstTimestampNanos;
-    private int firstTimestamp;
-    private double tickNanos = DEFAULT_TICK_NANOS;
-    private long learnTickAtNanos;
-    private long leastOffsetNanos = Long.MAX_VALUE / 2;
-    private long leastOffsetAtNanos;
+    private final SenderClock clock = new SenderClock();
 
     private long resolutionNanos = 1;
     private long segmentLayerBytes = 1;
@@ -95,6 +80,11 @@ final class PathModel {
             segmentLayerBytes = Math.max(1, bytes);
             conclude();
         }
+    }
+
+    /** The sender's clock, as its timestamps show it. */
+    SenderClock clock() {
+        return clock;
     }
 
     RoundMinimum receiverSide() {
@@ -234,90 +224,20 @@ final class PathModel {
         long gap = now - lastDataNanos;
         boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
         if (usable) {
-            boolean proven = standsBeforeTap() || wasStretched(now, packet);
+            boolean proven = standsBeforeTap() || clock.wasStretched(now, packet);
             sample(dataSpacing, proven, now, layerBytes, gap, 1);
         } else {
             dataSpacing.breakChain();
         }
         dataChain = clean;
         lastDataNanos = now;
-        remember(now, packet);
+        clock.observe(now, packet);
     }
 
     /** More than an RTT or so of silence is the sender's pause, not a queue's spacing. */
     private long longestGap() {
         long rtt = rttNanos();
         return rtt == 0 ? RATE_WINDOW_NANOS : Math.max(rtt / 2, 4 * packetTimeNanos);
-    }
-
-    private void remember(long now, Packet packet) {
-        if (!packet.hasTimestamps) {
-            return;
-        }
-        if (firstTimestampNanos == 0) {
-            firstTimestampNanos = now;
-            firstTimestamp = packet.timestampValue;
-            learnTickAtNanos = now + LEARN_TICK_NANOS;
-        }
-        trainNanos[trainNext] = now;
-        trainTimestamp[trainNext] = packet.timestampValue;
-        trainNext = (trainNext + 1) % TRAIN;
-        trainSize = Math.min(trainSize + 1, TRAIN);
-        if (now >= learnTickAtNanos) {
-            tickNanos = learnTick(now, packet);
-            learnTickAtNanos = now + LEARN_TICK_NANOS;
-        }
-        long offset = now - senderClock(packet);
-        leastOffsetNanos = Math.min(leastOffsetNanos + (now - leastOffsetAtNanos) / CLOCK_DRIFT, offset);
-        leastOffsetAtNanos = now;
-    }
-
-    private long senderClock(Packet packet) {
-        return firstTimestampNanos + Math.round((packet.timestampValue - firstTimestamp) * tickNanos);
-    }
-
-    /**
-     * When a segment that passes now would have passed had it met no queue before the tap: by its sender's clock, which stands
-     * in its TSval, up to one tick early. {@code now} if the sender has no clock.
-     */
-    long passedWithoutQueueNanos(long now, Packet packet) {
-        if (!packet.hasTimestamps || firstTimestampNanos == 0) {
-            return now;
-        }
-        return Math.min(now, senderClock(packet) + leastOffsetNanos);
-    }
-
-    /** Whether the last segments took longer to pass the tap than their sender took to send them, by its own clock. */
-    private boolean wasStretched(long now, Packet packet) {
-        if (!packet.hasTimestamps || trainSize < TRAIN) {
-            return false;
-        }
-        long span = now - trainNanos[trainNext];
-        int ticks = packet.timestampValue - trainTimestamp[trainNext];
-        return ticks >= 0 && span >= PROOF_BY_STRETCH * (ticks + 1.0) * tickNanos;
-    }
-
-    private double learnTick(long now, Packet packet) {
-        int ticks = packet.timestampValue - firstTimestamp;
-        long elapsed = now - firstTimestampNanos;
-        if (elapsed < LEARN_TICK_NANOS || ticks <= 0) {
-            return DEFAULT_TICK_NANOS;
-        }
-        double measured = (double) elapsed / ticks;
-        double usual = nearestUsualTick(measured);
-        boolean surelyUnusual = elapsed > TRUST_TICK_NANOS && Math.abs(measured / usual - 1) > USUAL_TICK_TOLERANCE;
-        return surelyUnusual ? measured : usual;
-    }
-
-    /** A queue that changes falsifies a measured tick, so it is taken for the one that senders use. */
-    private static double nearestUsualTick(double measured) {
-        double nearest = DEFAULT_TICK_NANOS;
-        for (double usual : USUAL_TICKS) {
-            if (Math.abs(Math.log(measured / usual)) < Math.abs(Math.log(measured / nearest))) {
-                nearest = usual;
-            }
-        }
-        return nearest;
     }
 
     /**
@@ -381,7 +301,7 @@ final class PathModel {
     void breakChains() {
         ackChain = false;
         dataChain = false;
-        trainSize = 0;
+        clock.breakChain();
         ackSpacing.breakChain();
         dataSpacing.breakChain();
     }
@@ -516,18 +436,7 @@ final class PathModel {
         Varint.write(out, lastDataNanos);
         out.writeBoolean(ackChain);
         out.writeBoolean(dataChain);
-        Varint.write(out, trainSize);
-        Varint.write(out, trainNext);
-        for (int i = 0; i < TRAIN; i++) {
-            Varint.write(out, trainNanos[i] - lastDataNanos);
-            Varint.write(out, trainTimestamp[i] - firstTimestamp);
-        }
-        Varint.write(out, firstTimestampNanos);
-        Varint.write(out, firstTimestamp);
-        out.writeDouble(tickNanos);
-        Varint.write(out, learnTickAtNanos);
-        Varint.write(out, leastOffsetNanos);
-        Varint.write(out, leastOffsetAtNanos);
+        clock.writeTo(out);
         Varint.write(out, interleavedNanos);
         Varint.write(out, gapsNanos);
     }
@@ -559,21 +468,7 @@ final class PathModel {
         lastDataNanos = Varint.read(in);
         ackChain = in.readBoolean();
         dataChain = in.readBoolean();
-        trainSize = Varint.readInt(in);
-        trainNext = Varint.readInt(in);
-        for (int i = 0; i < TRAIN; i++) {
-            trainNanos[i] = lastDataNanos + Varint.read(in);
-            trainTimestamp[i] = (int) Varint.read(in);
-        }
-        firstTimestampNanos = Varint.read(in);
-        firstTimestamp = (int) Varint.read(in);
-        for (int i = 0; i < TRAIN; i++) {
-            trainTimestamp[i] += firstTimestamp;
-        }
-        tickNanos = in.readDouble();
-        learnTickAtNanos = Varint.read(in);
-        leastOffsetNanos = Varint.read(in);
-        leastOffsetAtNanos = Varint.read(in);
+        clock.readFrom(in);
         interleavedNanos = Varint.read(in);
         gapsNanos = Varint.read(in);
         conclude();

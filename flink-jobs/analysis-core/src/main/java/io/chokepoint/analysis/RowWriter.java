@@ -237,7 +237,7 @@ final class RowWriter {
         bits |= flag(Quality.CAPTURE_LOSS, tally.get(Sum.CAPTURE_LOSS_BYTES) > 0);
         bits |= flag(Quality.OFFLOAD, tally.get(Sum.SUPER_SEGMENTS) > 0);
         bits |= flag(Quality.CAPACITY_UNKNOWN, capacity <= 0);
-        bits |= flag(Quality.WINDOW_SCALE_UNKNOWN, half.isWindowScaleUnknown());
+        bits |= flag(Quality.WINDOW_SCALE_UNKNOWN, half.window().isScaleUnknown());
         bits |= flag(
                 Quality.COARSE_CLOCK,
                 half.path().packetTimeNanos() > 0

@@ -65,7 +65,7 @@ record Verdict(RootCause cause, boolean isShort) {
             default -> 0.5 + (shares.part(shares.largest()) - shares.part(shares.secondLargest())) / 2;
         };
         double seen = 1 - shares.part(shares.unknown());
-        double known = half.isWindowScaleUnknown() ? WITHOUT_HANDSHAKE : 1;
+        double known = half.window().isScaleUnknown() ? WITHOUT_HANDSHAKE : 1;
         double decided = cause == RootCause.BOTTLENECK ? WITHOUT_HANDSHAKE : 1;
         return isShort
                 ? 0
@@ -104,7 +104,7 @@ record Verdict(RootCause cause, boolean isShort) {
         if (tally.get(Sum.ZERO_WINDOW_NS) > MANY * tally.get(Sum.RECEIVER_WINDOW_NS)) {
             return SubCause.ZERO_WINDOW;
         }
-        if (half.isScalingOff() && max >= UNSCALED_WINDOW_BYTES) {
+        if (half.window().isUnscaled() && max >= UNSCALED_WINDOW_BYTES) {
             return SubCause.WINDOW_UNSCALED;
         }
         return tally.mean(Sum.WINDOW_BYTE_MICROS) >= CONSTANT_WINDOW * max

@@ -14,8 +14,6 @@ public enum Sum {
     SHARED_NS,
     TRANSPORT_NS,
     QUEUE_UNDECIDED_NS,
-    /** Bytes on the layer delivered during {@link #QUEUE_UNDECIDED_NS}. */
-    QUEUE_UNDECIDED_BYTES,
     APPLICATION_IDLE_NS,
     APPLICATION_WAITS_NS,
     APPLICATION_SMALL_NS,
@@ -51,8 +49,6 @@ public enum Sum {
     OUTSTANDING_BYTE_MICROS,
     WEIGHT_MICROS,
     WINDOW_MAX_BYTES,
-    /** Lowest window plus one; 0 if none was seen. */
-    WINDOW_MIN_BYTES_PLUS_ONE,
     OUTSTANDING_MAX_BYTES,
 
     RTT_SAMPLES,
@@ -71,12 +67,7 @@ public enum Sum {
     PROVEN_GAPS,
     MAX_DELIVERED_BITS_PER_SECOND,
     SEND_BUFFER_BURSTS,
-    SEND_BUFFER_SEGMENTS,
-    SHRUNK_WINDOWS,
-
-    BULK_NS,
-    BULK_BYTES,
-    BULK_PACKETS;
+    SEND_BUFFER_SEGMENTS;
 
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {

@@ -41,12 +41,6 @@ public final class Tally {
         }
     }
 
-    /** Keeps the lowest window. */
-    public void lowerWindow(long windowBytes) {
-        int at = Sum.WINDOW_MIN_BYTES_PLUS_ONE.ordinal();
-        values[at] = values[at] == 0 ? windowBytes + 1 : Math.min(values[at], windowBytes + 1);
-    }
-
     /** Payload bytes that were sent again. */
     public long retransmittedBytes() {
         return get(Sum.RETRANSMITTED_FAST_BYTES)
@@ -65,11 +59,7 @@ public final class Tally {
     /** Adds the sums, and keeps the larger of the maxima. */
     public void addAll(Tally other) {
         for (Sum sum : SUMS) {
-            if (sum == Sum.WINDOW_MIN_BYTES_PLUS_ONE) {
-                if (other.get(sum) > 0) {
-                    lowerWindow(other.get(sum) - 1);
-                }
-            } else if (sum.isMaximum()) {
+            if (sum.isMaximum()) {
                 raise(sum, other.get(sum));
             } else {
                 add(sum, other.get(sum));
