@@ -126,6 +126,7 @@ final class HalfConnection {
         interval.add(Sum.DATA_PACKETS, 1);
         interval.add(Sum.DATA_BYTES, packet.payloadBytes);
         interval.add(Sum.LAYER_BYTES, layerBytes);
+        interval.add(Sum.WITHOUT_TIMESTAMPS, packet.hasTimestamps ? 0 : 1);
         interval.add(Sum.ECN_CE_PACKETS, packet.isCongestionExperienced() ? 1 : 0);
         moveView(now, packet);
         boolean grown = isElephant();
@@ -334,7 +335,8 @@ final class HalfConnection {
     /** Books everything up to the end of an interval. */
     void cut(long now) {
         waits.cut(moment(now, now, false));
-        interval.set(Sum.DELIVERED_BYTES, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES));
+        // The stream it is read from may change; what was in flight then must not count below zero.
+        interval.set(Sum.DELIVERED_BYTES, Math.max(0, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES)));
         interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());
         interval.set(Sum.GAPS_NS, path.gapsNanos());
         interval.set(Sum.PROVEN_GAPS, path.provenSamples() - total.get(Sum.PROVEN_GAPS));

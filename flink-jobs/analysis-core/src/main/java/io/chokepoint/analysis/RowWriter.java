@@ -235,6 +235,7 @@ final class RowWriter {
         bits |= flag(Quality.SYN_MISSED, !handshake.isSynSeen());
         bits |= flag(Quality.ONE_DIRECTION, half.isPeerSilent());
         bits |= flag(Quality.CAPTURE_LOSS, tally.get(Sum.CAPTURE_LOSS_BYTES) > 0);
+        bits |= flag(Quality.NO_TIMESTAMPS, tally.get(Sum.WITHOUT_TIMESTAMPS) > 0);
         bits |= flag(Quality.OFFLOAD, tally.get(Sum.SUPER_SEGMENTS) > 0);
         bits |= flag(Quality.CAPACITY_UNKNOWN, capacity <= 0);
         bits |= flag(Quality.WINDOW_SCALE_UNKNOWN, half.window().isScaleUnknown());

@@ -43,6 +43,8 @@ public enum Sum {
     RANDOM_LOSS_EVENTS,
     ECN_CE_PACKETS,
     SUPER_SEGMENTS,
+    /** Data packets whose sender's clock does not show. */
+    WITHOUT_TIMESTAMPS,
 
     /** Σ of bytes × µs, and of the µs: time-weighted means. */
     WINDOW_BYTE_MICROS,
