@@ -185,9 +185,9 @@ final class HalfConnection {
         long flightSegments = isElephant() ? flight / Math.max(1, segmentSize.bytes()) : 0;
         sent.add(now, end, clean, flightSegments);
         path.onData(now, packet, layerBytes, clean);
-        interval.raise(Sum.OUTSTANDING_MAX_BYTES, sndMax - Math.max(una, acks.viewAck()));
         boolean isShort = !segmentSize.isFull(packet.payloadBytes);
         waits.open(now, sndMax, segmentSize.bytes(), isShort, isShort || packet.has(Packet.PSH));
+        interval.raise(Sum.OUTSTANDING_MAX_BYTES, waits.flightBytes());
     }
 
     // ---- packets of Y ----

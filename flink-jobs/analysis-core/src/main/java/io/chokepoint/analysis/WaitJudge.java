@@ -198,7 +198,7 @@ final class WaitJudge {
         openerShort = isShort;
         openerDrained = drains;
         openerViewNanos = acks.viewTimeNanos();
-        openFlight = sndMax - acks.viewAck();
+        openFlight = acks.hasView() ? sndMax - acks.viewAck() : 0;
         openWindow = acks.hasView() ? acks.viewEdge() - acks.viewAck() : 0;
         long room = acks.viewEdge() - sndMax;
         windowFull = acks.hasView() && room < margin(WINDOW_MARGIN_SEGMENTS, mss);
@@ -207,6 +207,11 @@ final class WaitJudge {
         lossInWait = false;
         blindInWait = false;
         followRounds(now);
+    }
+
+    /** Bytes in flight after the last packet of new data, as its sender knew; 0 before the first ACK. */
+    long flightBytes() {
+        return openFlight;
     }
 
     /** In windows of few segments a fixed margin would always be reached (at least one segment). */
