@@ -145,7 +145,7 @@ static void open_batch(struct ckp_batcher *batcher, uint32_t partition, int64_t 
     struct ckp_partition *batch = &batcher->partitions[partition];
 
     batch->bytes = take_buffer(batcher);
-    batch->opened_ns = now_ns;
+    batch->opened_ns = batcher->told_ns = now_ns;
     batch->older = batcher->newest;
     batch->newer = NO_PARTITION;
     if (batcher->newest == NO_PARTITION)
@@ -194,6 +194,14 @@ void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns)
            now_ns - batcher->partitions[batcher->oldest].opened_ns >=
                batcher->config.flush_delay_ns)
         close_batch(batcher, batcher->oldest);
+}
+
+void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silence_ns)
+{
+    if (now_ns - batcher->told_ns < silence_ns)
+        return;
+    open_batch(batcher, 0, now_ns);
+    close_batch(batcher, 0);
 }
 
 void ckp_batcher_finish(struct ckp_batcher *batcher)

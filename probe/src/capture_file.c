@@ -2,6 +2,7 @@
 #include "capture_file.h"
 
 #include "capture_format.h"
+#include "filter.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -17,8 +18,7 @@
 struct ckp_capture {
     const char *name; /* for people */
     pcap_t *pcap;
-    struct bpf_program filter;
-    bool has_filter;
+    struct ckp_filter *filter; /* or NULL */
     bool is_regular;
     bool is_pcapng;
     enum ckp_link link;
@@ -115,18 +115,18 @@ static bool open_pcap(struct ckp_capture *capture, FILE *stream, char *why, size
     return false;
 }
 
-static bool compile_filter(struct ckp_capture *capture, const char *filter, char *why,
-                           size_t why_size)
+static bool make_filter(struct ckp_capture *capture, const char *expression, char *why,
+                        size_t why_size)
 {
-    if (!filter)
+    char complaint[PCAP_ERRBUF_SIZE];
+
+    if (!expression)
         return true;
-    if (pcap_compile(capture->pcap, &capture->filter, filter, 1, PCAP_NETMASK_UNKNOWN) != 0) {
-        snprintf(why, why_size, "%s cannot be filtered: %s", capture->name,
-                 pcap_geterr(capture->pcap));
-        return false;
-    }
-    capture->has_filter = true;
-    return true;
+    capture->filter =
+        ckp_filter_new(expression, pcap_datalink(capture->pcap), complaint, sizeof complaint);
+    if (!capture->filter)
+        snprintf(why, why_size, "%s cannot be filtered: %s", capture->name, complaint);
+    return capture->filter != NULL;
 }
 
 struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char *why,
@@ -141,7 +141,7 @@ struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char 
     capture->name = strcmp(path, "-") == 0 ? "standard input" : path;
     FILE *stream = open_stream(capture, path, why, why_size);
     if (stream && open_pcap(capture, stream, why, why_size) &&
-        compile_filter(capture, filter, why, why_size))
+        make_filter(capture, filter, why, why_size))
         return capture;
     ckp_capture_close(capture);
     return NULL;
@@ -151,8 +151,7 @@ void ckp_capture_close(struct ckp_capture *capture)
 {
     if (!capture)
         return;
-    if (capture->has_filter)
-        pcap_freecode(&capture->filter);
+    ckp_filter_free(capture->filter);
     if (capture->pcap)
         pcap_close(capture->pcap);
     free(capture);
@@ -213,9 +212,7 @@ static enum ckp_capture_status read_frame(struct ckp_capture *capture, struct ck
         .original_bytes = header->len,
         .time_ns = time_of(capture, &header->ts),
     };
-    if (capture->has_filter && !pcap_offline_filter(&capture->filter, header, bytes))
-        return CKP_CAPTURE_FILTERED;
-    return CKP_CAPTURE_FRAME;
+    return ckp_filter_passes(capture->filter, frame) ? CKP_CAPTURE_FRAME : CKP_CAPTURE_FILTERED;
 }
 
 enum ckp_capture_status ckp_capture_next(struct ckp_capture *capture, struct ckp_frame *frame)
@@ -272,21 +269,4 @@ bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash)
         *hash = XXH3_64bits_withSeed(capture->pending.bytes, capture->pending.captured_bytes,
                                      (uint64_t)capture->pending.time_ns);
     return true;
-}
-
-bool ckp_filter_check(const char *filter, char *why, size_t why_size)
-{
-    struct bpf_program program;
-    pcap_t *pcap = pcap_open_dead(DLT_EN10MB, 65535);
-    bool is_valid =
-        pcap && pcap_compile(pcap, &program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0;
-
-    if (is_valid)
-        pcap_freecode(&program);
-    else
-        snprintf(why, why_size, "option --filter: '%.200s' is not a libpcap filter: %s", filter,
-                 pcap ? pcap_geterr(pcap) : "no memory");
-    if (pcap)
-        pcap_close(pcap);
-    return is_valid;
 }

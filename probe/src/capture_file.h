@@ -47,7 +47,4 @@ enum ckp_capture_status ckp_capture_next(struct ckp_capture *capture, struct ckp
 /** One sentence after CKP_CAPTURE_FAILED. */
 const char *ckp_capture_error(const struct ckp_capture *capture);
 
-/** Checks a filter without a capture. @return false with one sentence in `why` */
-bool ckp_filter_check(const char *filter, char *why, size_t why_size);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file_play.h"
 
+#include "exit_code.h"
 #include "inputs.h"
 #include "log.h"
 #include "output.h"

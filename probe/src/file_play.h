@@ -7,9 +7,6 @@
 
 #include <signal.h>
 
-/** Exit codes of the probe. */
-enum { CKP_EXIT_ALL_DONE = 0, CKP_EXIT_NOT_ALL_DONE = 1, CKP_EXIT_WRONG_OPTIONS = 2 };
-
 /** Plays options->files until their end or *stop. @return the exit code; all else was told */
 int ckp_play_files(const struct ckp_options *options, const volatile sig_atomic_t *stop);
 

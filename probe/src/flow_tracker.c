@@ -27,6 +27,8 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->clock = (struct ckp_capture_clock){0};
     tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
     tracker->eviction_hand = 0;
+    for (unsigned i = 0; i < CKP_CLOCK_STRAYS; i++)
+        tracker->stray_flows[i] = CKP_FLOW_NONE;
     if (!ckp_flow_table_init(&tracker->table))
         return false;
     if (ckp_run_pool_init(&tracker->pool, limits->run_memory_bytes))
@@ -322,26 +324,32 @@ static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle,
  * is no silence of theirs. */
 static void forgive_leap(struct ckp_flow_tracker *tracker)
 {
-    for (unsigned i = 0; i < CKP_CLOCK_STRAYS - 1; i++)
-        ckp_flow_at(&tracker->table, tracker->stray_flows[i])->clock_last_ns =
-            tracker->clock.now_ns;
+    for (unsigned i = 0; i < CKP_CLOCK_STRAYS - 1; i++) {
+        if (tracker->stray_flows[i] != CKP_FLOW_NONE)
+            ckp_flow_at(&tracker->table, tracker->stray_flows[i])->clock_last_ns =
+                tracker->clock.now_ns;
+        tracker->stray_flows[i] = CKP_FLOW_NONE;
+    }
+}
+
+void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns)
+{
+    if (ckp_capture_clock_observe(&tracker->clock, time_ns))
+        forgive_leap(tracker);
+    keep_time(tracker);
 }
 
 void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
                               uint64_t hash)
 {
-    struct ckp_capture_clock *clock = &tracker->clock;
-
-    if (ckp_capture_clock_observe(clock, packet->segment.time_ns))
-        forgive_leap(tracker);
-    keep_time(tracker);
+    ckp_flow_tracker_pass_time(tracker, packet->segment.time_ns);
 
     uint32_t handle = flow_of(tracker, packet, hash);
     cut_at_clock_step(tracker, handle, packet->segment.time_ns);
     learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
     append(tracker, handle, packet);
-    if (clock->strays)
-        tracker->stray_flows[clock->strays - 1] = handle;
+    if (tracker->clock.strays)
+        tracker->stray_flows[tracker->clock.strays - 1] = handle;
 }
 
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)

@@ -39,6 +39,9 @@ void ckp_flow_tracker_free(struct ckp_flow_tracker *tracker);
 void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
                               uint64_t hash);
 
+/** Does all that is due at the tap at `time_ns`, without a packet. */
+void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns);
+
 /** Ends all flows: the capture is over. */
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kafka_sink.h"
 
-#include "monotonic_clock.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
@@ -72,7 +72,7 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message,
     bool is_delivered = message->err == RD_KAFKA_RESP_ERR_NO_ERROR;
 
     (void)producer;
-    sink->answered_ns = ckp_monotonic_ns();
+    sink->answered_ns = ckp_clock_monotonic_ns();
     if (message->_private == OPAQUE_SCHEMA) {
         sink->has_schema = is_delivered;
         sink->schema_error = message->err;
@@ -186,10 +186,10 @@ static rd_kafka_resp_err_t ask_partitions(struct kafka_sink *sink, rd_kafka_topi
 static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_topic_t *topic,
                                             uint32_t *count)
 {
-    int64_t start_ns = ckp_monotonic_ns();
+    int64_t start_ns = ckp_clock_monotonic_ns();
 
     for (;;) {
-        int64_t waited_ns = ckp_monotonic_ns() - start_ns;
+        int64_t waited_ns = ckp_clock_monotonic_ns() - start_ns;
         rd_kafka_resp_err_t error =
             ask_partitions(sink, topic, sink->timeout_ns - waited_ns, count);
         bool may_change = error == RD_KAFKA_RESP_ERR__TRANSPORT ||
@@ -197,7 +197,7 @@ static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_to
                           error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
                           (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
                            waited_ns < NEW_TOPIC_NS);
-        if (!may_change || ckp_monotonic_ns() - start_ns > sink->timeout_ns)
+        if (!may_change || ckp_clock_monotonic_ns() - start_ns > sink->timeout_ns)
             return error;
         rd_kafka_poll(sink->producer, POLL_MS);
     }
@@ -238,9 +238,9 @@ static bool publish_schema(struct kafka_sink *sink, const struct ckp_kafka_confi
         sink->producer, RD_KAFKA_V_TOPIC(config->schema_topic), RD_KAFKA_V_KEY(key, 16),
         RD_KAFKA_V_VALUE((void *)(uintptr_t)config->schema_text, strlen(config->schema_text)),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(OPAQUE_SCHEMA), RD_KAFKA_V_END);
-    int64_t deadline_ns = ckp_monotonic_ns() + sink->timeout_ns;
+    int64_t deadline_ns = ckp_clock_monotonic_ns() + sink->timeout_ns;
     while (!error && !sink->has_schema && !sink->schema_error && !sink->has_failed &&
-           ckp_monotonic_ns() < deadline_ns)
+           ckp_clock_monotonic_ns() < deadline_ns)
         rd_kafka_poll(sink->producer, POLL_MS);
     if (sink->has_schema)
         return true;
@@ -263,7 +263,7 @@ static void count_undelivered(struct kafka_sink *sink, enum ckp_counter fate, ui
 static void wait_for_answers(struct kafka_sink *sink)
 {
     rd_kafka_poll(sink->producer, POLL_MS);
-    if (ckp_monotonic_ns() - sink->answered_ns > sink->timeout_ns)
+    if (ckp_clock_monotonic_ns() - sink->answered_ns > sink->timeout_ns)
         sink->has_failed = sink->is_silent = true;
 }
 
@@ -273,7 +273,7 @@ static void deliver(void *self, const struct ckp_batch *batch)
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__QUEUE_FULL;
 
     if (rd_kafka_outq_len(sink->producer) == 0) /* it owes us no answer */
-        sink->answered_ns = ckp_monotonic_ns();
+        sink->answered_ns = ckp_clock_monotonic_ns();
     while (!sink->has_failed && error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         error = rd_kafka_producev(
             sink->producer, RD_KAFKA_V_TOPIC(sink->topic),
@@ -310,7 +310,7 @@ static bool close_kafka(void *self, char *why, size_t why_size)
 {
     struct kafka_sink *sink = self;
 
-    sink->answered_ns = ckp_monotonic_ns();
+    sink->answered_ns = ckp_clock_monotonic_ns();
     while (rd_kafka_outq_len(sink->producer) > 0 && !sink->has_failed)
         wait_for_answers(sink);
     rd_kafka_purge(sink->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture_file.h"
+#include "exit_code.h"
 #include "file_play.h"
+#include "filter.h"
+#include "live_play.h"
 #include "log.h"
+#include "merge.h"
 #include "worker.h"
 
 #include <signal.h>
@@ -59,20 +62,47 @@ static bool check_output(struct ckp_options *options)
     return false;
 }
 
+static bool check_filter(struct ckp_options *options)
+{
+    const char *expression = ckp_option_text(options, CKP_OPTION_FILTER);
+    char complaint[256];
+
+    if (!expression)
+        return true;
+    struct ckp_filter *filter = ckp_filter_new_ethernet(expression, complaint, sizeof complaint);
+    if (!filter)
+        snprintf(options->error, sizeof options->error,
+                 "option --filter: '%.200s' is not a libpcap filter: %s", expression, complaint);
+    ckp_filter_free(filter);
+    return filter != NULL;
+}
+
 /* What the table of options cannot say. */
 static bool check_options(struct ckp_options *options)
 {
-    const char *filter = ckp_option_text(options, CKP_OPTION_FILTER);
+    bool has_port = options->value[CKP_OPTION_PORT].is_given;
 
-    if (options->file_count == 0) {
+    if (options->file_count == 0 && !has_port) {
         snprintf(options->error, sizeof options->error,
                  "no FILE is given, expected at least one capture, or - for standard input");
         return false;
     }
-    if (filter && !ckp_filter_check(filter, options->error, sizeof options->error))
+    if (options->file_count > 0 && has_port) {
+        snprintf(options->error, sizeof options->error,
+                 "option --port: '%.200s' is too much, expected either --port or FILE",
+                 ckp_option_text(options, CKP_OPTION_PORT));
+        return false;
+    }
+    if (options->value[CKP_OPTION_PORT].list_count > CKP_FEEDS_MAX) {
+        snprintf(options->error, sizeof options->error,
+                 "option --port: '%.200s' is one too many, expected at most %u",
+                 ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
+        return false;
+    }
+    if (!check_filter(options))
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
-        options->value[CKP_OPTION_TAP].text = name_tap(options->files[0]);
+        options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);
     return check_output(options);
 }
 
@@ -94,5 +124,6 @@ int main(int argc, char **argv)
         return CKP_EXIT_WRONG_OPTIONS;
     }
     install_signals();
-    return ckp_play_files(&options, &stop);
+    return options.value[CKP_OPTION_PORT].is_given ? ckp_play_ports(&options, &stop)
+                                                   : ckp_play_files(&options, &stop);
 }

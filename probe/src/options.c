@@ -132,13 +132,13 @@ static bool set(struct ckp_options *options, enum ckp_option option, const char 
     value->is_given = true;
     if (option_info[option].kind != LIST)
         return true;
-    if (options->list_count == CKP_OPTION_LIST_MAX) {
+    if (value->list_count == CKP_OPTION_LIST_MAX) {
         snprintf(options->error, sizeof options->error,
                  "option --%s: '%.200s' is one too many, expected at most %d",
                  option_info[option].name, text, CKP_OPTION_LIST_MAX);
         return false;
     }
-    options->list[options->list_count++] = text;
+    value->list[value->list_count++] = text;
     return true;
 }
 
@@ -204,7 +204,7 @@ bool ckp_options_parse(struct ckp_options *options, int argc, char **argv)
     int files = 1; /* argv[1] to argv[files - 1] are files already seen */
 
     set_defaults(options);
-    options->list_count = 0;
+    options->argv = argv;
     for (int at = 1; at < argc; at++) {
         if (only_files || argv[at][0] != '-' || argv[at][1] == '\0')
             argv[files++] = argv[at];

@@ -16,20 +16,21 @@ enum ckp_option {
     CKP_OPTIONS
 };
 
+#define CKP_OPTION_LIST_MAX 32
+
 struct ckp_option_value {
     const char *text; /* as given or by default; NULL if not set */
     uint64_t number;  /* of COUNT, SIZE in bytes, DURATION in ns, BITS */
     bool is_given;
+    const char *list[CKP_OPTION_LIST_MAX]; /* of LIST, in the order given */
+    size_t list_count;
 };
-
-#define CKP_OPTION_LIST_MAX 32
 
 struct ckp_options {
     struct ckp_option_value value[CKP_OPTIONS];
-    const char *list[CKP_OPTION_LIST_MAX]; /* values of the one LIST option, in their order */
-    size_t list_count;
     const char *const *files; /* the arguments that are no options; point into argv */
     size_t file_count;
+    char *const *argv; /* as given, as long as there are no files */
     char error[512];
 };
 
@@ -48,6 +49,13 @@ void ckp_options_print_table(FILE *out);
 static inline const char *ckp_option_text(const struct ckp_options *options, enum ckp_option option)
 {
     return options->value[option].text;
+}
+
+static inline const char *const *ckp_option_list(const struct ckp_options *options,
+                                                 enum ckp_option option, size_t *count)
+{
+    *count = options->value[option].list_count;
+    return options->value[option].list;
 }
 
 static inline uint64_t ckp_option_number(const struct ckp_options *options, enum ckp_option option)

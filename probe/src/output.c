@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
-#include "file_play.h"
+#include "exit_code.h"
 #include "kafka_sink.h"
 #include "ledger.h"
 #include "log.h"
@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define WHY_BYTES_MAX 1024
+#define WHY_BYTES_MAX  1024
+#define PORT_FLOWS_MAX 1000000u
 
 static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
                       uint32_t *partition_count, struct ckp_counters *counters, char *why)
@@ -23,11 +24,10 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .schema_topic = ckp_option_text(options, CKP_OPTION_SCHEMA_TOPIC),
         .schema_text = CKP_SCHEMA_TEXT,
         .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
-        .settings = options->list,
-        .setting_count = options->list_count,
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
     };
+    config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
     enum ckp_kafka_status status = ckp_kafka_sink_open(&output->sink, partition_count, &config,
                                                        counters, why, WHY_BYTES_MAX);
     if (status != CKP_KAFKA_OK)
@@ -40,6 +40,13 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
     snprintf(why, WHY_BYTES_MAX, "option --partitions: '%s' is not the %u of topic %s",
              ckp_option_text(options, CKP_OPTION_PARTITIONS), *partition_count, config.topic);
     return CKP_EXIT_WRONG_OPTIONS;
+}
+
+static uint32_t flows_max(const struct ckp_options *options, const struct ckp_source *source)
+{
+    if (options->value[CKP_OPTION_MAX_FLOWS].is_given)
+        return (uint32_t)ckp_option_number(options, CKP_OPTION_MAX_FLOWS);
+    return source->is_lossless ? UINT32_MAX : PORT_FLOWS_MAX;
 }
 
 static bool start_worker(struct ckp_worker *worker, const struct ckp_output *output,
@@ -60,7 +67,7 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
     };
     struct ckp_flow_limits limits = {
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
-        .flows_max = (uint32_t)ckp_option_number(options, CKP_OPTION_MAX_FLOWS),
+        .flows_max = flows_max(options, source),
         .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
     };
     return ckp_worker_init(worker, (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),

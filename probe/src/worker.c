@@ -40,24 +40,41 @@ static void count_peculiarities(struct ckp_counters *counters, const struct ckp_
         ckp_count(counters, CKP_COUNT_PACKETS_OPTIONS_CUT, 1);
 }
 
+bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
+                       const struct ckp_frame *frame)
+{
+    if (frame->time_ns == CKP_TIME_OUT_OF_RANGE) {
+        ckp_count(&worker->counters, CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE, 1);
+        return false;
+    }
+    enum ckp_decode_status status = ckp_decode(packet, link, frame);
+    if (status != CKP_DECODE_OK) {
+        ckp_count(&worker->counters, rejection_counter[status], 1);
+        return false;
+    }
+    count_peculiarities(&worker->counters, packet);
+    packet->key.domain = worker->domain;
+    return true;
+}
+
+void ckp_worker_track(struct ckp_worker *worker, const struct ckp_packet *packet)
+{
+    ckp_flow_tracker_observe(&worker->tracker, packet,
+                             ckp_flow_key_hash(&packet->key, worker->batcher.config.hash_seed));
+}
+
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame)
 {
     struct ckp_packet packet;
 
-    if (frame->time_ns == CKP_TIME_OUT_OF_RANGE) {
-        ckp_count(&worker->counters, CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE, 1);
-        return;
-    }
-    enum ckp_decode_status status = ckp_decode(&packet, link, frame);
-    if (status != CKP_DECODE_OK) {
-        ckp_count(&worker->counters, rejection_counter[status], 1);
-        return;
-    }
-    count_peculiarities(&worker->counters, &packet);
-    packet.key.domain = worker->domain;
-    ckp_flow_tracker_observe(&worker->tracker, &packet,
-                             ckp_flow_key_hash(&packet.key, worker->batcher.config.hash_seed));
+    if (ckp_worker_decode(worker, &packet, link, frame))
+        ckp_worker_track(worker, &packet);
+}
+
+void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns)
+{
+    ckp_flow_tracker_pass_time(&worker->tracker, time_ns);
 }
 
 void ckp_worker_finish(struct ckp_worker *worker)

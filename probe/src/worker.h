@@ -28,6 +28,15 @@ void ckp_worker_free(struct ckp_worker *worker);
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame);
 
+/** The two halves of ckp_worker_observe(): @return false if the frame has its fate already ... */
+bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
+                       const struct ckp_frame *frame);
+/** ... else the packet has to be tracked. */
+void ckp_worker_track(struct ckp_worker *worker, const struct ckp_packet *packet);
+
+/** Lets the time go on without a packet; a port's worker needs that. */
+void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns);
+
 /** Ends all flows and delivers all batches. */
 void ckp_worker_finish(struct ckp_worker *worker);
 

@@ -33,10 +33,11 @@ done
 
 forbid "rdkafka belongs into kafka_sink.c" '#include <librdkafka' $(ls "$folder"/src/* | grep -v kafka_sink.c)
 forbid "DPDK belongs into source_dpdk.c" '#include <rte_' $(ls "$folder"/src/* | grep -v source_dpdk.c)
-forbid "libpcap belongs into capture_file.c" '#include <pcap' $(ls "$folder"/src/* | grep -v capture_file.c)
+forbid "libpcap belongs into capture_file.c and filter.c" '#include <pcap' $(ls "$folder"/src/* | grep -vE 'capture_file.c|filter.c')
+forbid "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' $(ls "$folder"/src/* | grep -v clock.h)
 forbid "only main.c ends the process" '\<(exit|_exit)\(' $(ls "$folder"/src/*.c | grep -v main.c)
 forbid "left behind" '\<(TODO|FIXME|XXX|alloca|__sync_[a-z_]+)\>' "$folder"/src/* "$folder"/tests/unit/*
-forbid "volatile is for the stop flag alone" '\<volatile\>' $(ls "$folder"/src/* | grep -v main.c)
+forbid "volatile is for the stop flag alone" '\<volatile (s[^i]|[^s])' "$folder"/src/*
 
 for file in "$folder"/src/* "$folder"/tests/*/*.c "$folder"/tests/*/*.h "$folder"/tests/*/*.py "$folder"/tests/*/*.sh; do
     head -n 2 "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||

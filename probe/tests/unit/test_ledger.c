@@ -69,7 +69,8 @@ static void test_every_fate_counts(void **state)
         struct ckp_counters counters = balanced_counters();
         bool is_fate = false;
         for (size_t j = 0; j < sizeof fates / sizeof fates[0]; j++)
-            is_fate |= strncmp(ckp_counter_info[i].name, fates[j], strlen(fates[j])) == 0;
+            is_fate |= !strstr(ckp_counter_info[i].name, "_missed_") &&
+                       strncmp(ckp_counter_info[i].name, fates[j], strlen(fates[j])) == 0;
         counters.value[i]++;
         if (ckp_ledger_is_balanced(&counters, NULL) == is_fate)
             fail_msg("%s", ckp_counter_info[i].name);

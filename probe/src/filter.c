@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "filter.h"
+
+#include <pcap/pcap.h>
+#include <stdlib.h>
+
+#define SNAP_BYTES 262144
+
+struct ckp_filter {
+    struct bpf_program program;
+};
+
+struct ckp_filter *ckp_filter_new(const char *expression, int datalink, char *why, size_t why_size)
+{
+    struct ckp_filter *filter = calloc(1, sizeof *filter);
+    pcap_t *pcap = pcap_open_dead(datalink, SNAP_BYTES);
+
+    if (filter && pcap &&
+        pcap_compile(pcap, &filter->program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0) {
+        pcap_close(pcap);
+        return filter;
+    }
+    snprintf(why, why_size, "%s", filter && pcap ? pcap_geterr(pcap) : "no memory");
+    if (pcap)
+        pcap_close(pcap);
+    free(filter);
+    return NULL;
+}
+
+struct ckp_filter *ckp_filter_new_ethernet(const char *expression, char *why, size_t why_size)
+{
+    return ckp_filter_new(expression, DLT_EN10MB, why, why_size);
+}
+
+void ckp_filter_free(struct ckp_filter *filter)
+{
+    if (!filter)
+        return;
+    pcap_freecode(&filter->program);
+    free(filter);
+}
+
+bool ckp_filter_passes(const struct ckp_filter *filter, const struct ckp_frame *frame)
+{
+    struct pcap_pkthdr header = {
+        .caplen = (bpf_u_int32)frame->captured_bytes,
+        .len = (bpf_u_int32)frame->original_bytes,
+    };
+    return !filter || pcap_offline_filter(&filter->program, &header, frame->bytes) != 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Network ports through DPDK: real cards, and interfaces of the kernel by way of net_pcap or
+ * net_af_packet. */
+#ifndef CKP_SOURCE_DPDK_H
+#define CKP_SOURCE_DPDK_H
+
+#include "batch.h"
+#include "decode.h"
+
+#define CKP_PORTS_MAX 8u
+#define CKP_BURST_MAX 64u
+
+struct ckp_ports;
+
+/** Frames that never came to us. */
+struct ckp_port_losses {
+    uint64_t missed;    /* counted by the driver: there was no room in the card's or kernel's queue */
+    uint64_t no_buffer; /* we had no buffer left */
+    uint64_t errors;    /* the card could not receive them */
+    uint64_t deduced;   /* drivers that count nothing: what the interface saw and we did not get */
+};
+
+/**
+ * Starts DPDK and the ports.
+ *
+ * @param specs each a device name with arguments, as "net_pcap0,rx_iface_in=eth0", or a PCI address
+ * @param eal_arguments of DPDK itself, split at spaces
+ * @return NULL with one sentence in `why`
+ */
+struct ckp_ports *ckp_ports_open(const char *const *specs, size_t count, const char *eal_arguments,
+                                 char *why, size_t why_size);
+void ckp_ports_close(struct ckp_ports *ports);
+
+size_t ckp_ports_count(const struct ckp_ports *ports);
+
+/** Who stamps the frames of all ports: the least of them. */
+enum ckp_timestamp_source ckp_ports_timestamp_source(const struct ckp_ports *ports);
+
+/**
+ * Takes the frames that have come to a port, up to CKP_BURST_MAX; never waits.
+ *
+ * @return how many; their bytes are valid until the next call for this port
+ */
+size_t ckp_ports_receive(struct ckp_ports *ports, size_t port, struct ckp_frame *frames);
+
+/** The sum over all ports since they were opened. */
+struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports);
+
+#endif

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A port never waits for Kafka: while a broker stands still, the newest batches are dropped and counted, and
+# frames go on to be received. Broker, port and sender are in a network namespace of their own.
+#
+# usage: kafka.sh PROBE MAKE_TOPIC        exit code 77: skipped
+set -u
+probe=$(realpath "$1")
+make_topic=$(realpath "$2")
+here=$(realpath "$(dirname "$0")")
+services=$here/../../../services
+namespace=chokepoint-probe-$$
+if [ "$(id -u)" -ne 0 ] || ! command -v kcat >/dev/null || ! [ -x "$services/kafka" ] || ! ip netns add "$namespace" 2>/dev/null; then
+    echo "skipped: needs root, for network namespaces, kcat and services/kafka"
+    exit 77
+fi
+work=$(mktemp -d)
+CHOKEPOINT_RUN=$work/run CHOKEPOINT_PORTS=free CHOKEPOINT_KAFKA_HEAP_MIB=256
+export CHOKEPOINT_RUN CHOKEPOINT_PORTS CHOKEPOINT_KAFKA_HEAP_MIB
+trap '"$services/kafka" stop >/dev/null; ip netns del $namespace; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+inside() {
+    ip netns exec "$namespace" "$@"
+}
+
+counter() {
+    grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
+}
+
+inside ip link set lo up
+inside ip link add send0 type veth peer name watch0
+for interface in send0 watch0; do
+    inside sysctl -qw "net.ipv6.conf.$interface.disable_ipv6=1"
+    inside ip link set $interface up
+done
+inside "$services/kafka" start || { echo "skipped: services/kafka does not start" && exit 77; }
+. "$CHOKEPOINT_RUN/services.env"
+broker_pid=$(cut -d' ' -f1 "$CHOKEPOINT_RUN/kafka/broker.pid")
+for row in tcp-segments:32 tcp-schemas:1; do
+    inside "$make_topic" "$CHOKEPOINT_KAFKA" "${row%:*}" "${row#*:}"
+done
+python3 "$here/../kafka/many_flows.py" 3000 >"$work/many.pcap"
+
+ip netns exec "$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
+pid=$!
+for _ in $(seq 300); do # the schema is there once the port and Kafka are open
+    inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-schemas -e -q 2>/dev/null | grep -q SegmentBatch && break
+    sleep 0.1
+done
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+kill -STOP "$broker_pid"
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+kill -CONT "$broker_pid"
+sleep 3
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+sleep 1
+kill -TERM $pid
+wait $pid
+code=$?
+
+case "$code $(cat "$work/err")" in
+"1 chokepoint-probe: Kafka at $CHOKEPOINT_KAFKA did not take all batches"*) ;;
+*) fail "exit code $code: $(cat "$work/err")" ;;
+esac
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
+[ $(($(counter frames_received) + $(counter frames_missed_port))) -eq 99000 ] ||
+    fail "received $(counter frames_received) and missed $(counter frames_missed_port) of 99000"
+[ "$(counter packets_undelivered_queue_full)" -gt 0 ] || fail "the queue of 256 KiB was never full"
+read_packets=$(inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-segments -e -q -f '%p %R%s' 2>/dev/null |
+    python3 "$here/../kafka/records.py" | python3 "$here/../kafka/records.py" --packets)
+[ "$read_packets" -ge "$(counter packets_delivered)" ] &&
+    [ "$read_packets" -le $(($(counter packets_delivered) + $(counter packets_undelivered_in_doubt))) ] ||
+    fail "another client reads $read_packets, delivered $(counter packets_delivered), in doubt $(counter packets_undelivered_in_doubt)"
+[ "$(counter packets_delivered)" -gt 33000 ] || fail "delivery does not go on after the outage: $(cat "$work/ledger")"
+
+[ $failures -eq 0 ] && echo "all is as expected"
+exit $((failures > 0))

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The probe on ports, in a network namespace of its own: two pairs of virtual interfaces, frames sent into
+# one end of each.
+#
+# usage: run.sh PROBE        exit code 77: skipped
+set -u
+probe=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+namespace=chokepoint-probe-$$
+if [ "$(id -u)" -ne 0 ] || ! ip netns add "$namespace" 2>/dev/null; then
+    echo "skipped: needs root, for network namespaces"
+    exit 77
+fi
+work=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill -KILL $pid 2>/dev/null; ip netns del $namespace; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+inside() {
+    ip netns exec "$namespace" "$@"
+}
+
+counter() {
+    grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
+}
+
+# start ARGUMENT...: starts the probe and waits until it watches; its process id is left in $pid.
+start() {
+    rm -f "$work/ledger" "$work/out"
+    ip netns exec "$namespace" "$probe" --tap t --ledger "$work/ledger" --output "$work/out" "$@" 2>"$work/err" &
+    pid=$!
+    for _ in $(seq 300); do # the output is made once the ports are started
+        [ -e "$work/out" ] || ! kill -0 $pid 2>/dev/null && break
+        sleep 0.1
+    done
+}
+
+# end: lets the last frames arrive, stops the probe; the exit code is left in $code.
+end() {
+    sleep 0.5
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    pid=
+    [ $code -eq 0 ] || fail "exit code $code: $(cat "$work/err")"
+    python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
+}
+
+# packets FILE: all packets of a batch stream, flow by flow, without their times.
+packets() {
+    python3 "$here/../golden/read_batches.py" <"$1" |
+        awk '/^  run/ { flow = $2 " " $3 " " $4 " " $5 } /^    / { $1 = ""; print flow $0 }' | sort -s -k1,4
+}
+
+inside ip link set lo up
+for pair in 0 1; do
+    inside ip link add "send$pair" type veth peer name "watch$pair"
+    for interface in send$pair watch$pair; do
+        inside sysctl -qw "net.ipv6.conf.$interface.disable_ipv6=1"
+        inside ip link set "$interface" up
+    done
+done
+python3 "$here/../kafka/many_flows.py" 1000 >"$work/many.pcap"
+"$probe" --output "$work/expected" --ledger "$work/ledger" "$work/many.pcap"
+packets "$work/expected" >"$work/expected.packets"
+frames=$(counter frames_received)
+
+# watch FRAMES_PER_SECOND "INTERFACE..." ARGUMENT...: sends the capture while the probe watches. What is missed must be
+# counted; a machine that was too busy for once gets another try.
+watch() {
+    rate=$1 interfaces=$2
+    shift 2
+    for _ in 1 2 3 4 5; do
+        start "$@"
+        inside python3 "$here/send_frames.py" "$work/many.pcap" "$rate" $interfaces
+        end
+        missed=$(($(counter frames_missed_port) + $(counter frames_missed_deduced)))
+        [ $(($(counter frames_received) + missed)) -eq "$frames" ] ||
+            fail "$*: received $(counter frames_received) and missed $missed of $frames"
+        [ $missed -gt 0 ] || return
+    done
+    fail "$*: this machine is too busy to receive $rate frames a second"
+}
+
+# --- what is sent is seen, by both drivers ---
+for row in KERNEL:net_pcap0,rx_iface_in=watch0 BURST:net_af_packet0,iface=watch0,blocksz=65536,framesz=2048,framecnt=16384; do
+    watch 8000 send0 --port "${row#*:}"
+    packets "$work/out" | cmp -s "$work/expected.packets" - || fail "$row: other packets than sent"
+    python3 "$here/../golden/read_batches.py" <"$work/out" >"$work/text"
+    head -n 1 "$work/text" | grep -q " timestamp_source=${row%%:*} " || fail "$row: timestamp source"
+done
+
+# --- two ports are feeds of one tap ---
+watch 8000 "send0 send1" --port net_pcap0,rx_iface_in=watch0 --port net_pcap1,rx_iface_in=watch1
+[ "$(counter packets_delivered) $(counter flows_started)" = "$frames 1000" ] || fail "two ports: $(cat "$work/ledger")"
+
+# --- the filter ---
+watch 8000 send0 --port net_pcap0,rx_iface_in=watch0 --filter 'tcp[tcpflags] & tcp-syn != 0'
+[ "$(counter packets_delivered)" = 2000 ] || fail "--filter: $(counter packets_delivered)"
+
+# --- a probe that cannot keep up says so, to the frame ---
+for port in net_pcap0,rx_iface_in=watch0 net_af_packet0,iface=watch0,framecnt=64,framesz=2048,blocksz=4096; do
+    start --port "$port"
+    kill -STOP $pid
+    for _ in 1 2 3; do
+        inside python3 "$here/send_frames.py" "$work/many.pcap" 1000000 send0
+    done
+    kill -CONT $pid
+    end
+    missed=$(($(counter frames_missed_port) + $(counter frames_missed_deduced)))
+    [ "$missed" -gt 0 ] || fail "$port: nothing was missed"
+    [ $(($(counter frames_received) + missed)) -eq $((3 * frames)) ] ||
+        fail "$port: received $(counter frames_received) and missed $missed of $((3 * frames))"
+done
+
+# --- an idle tap tells that it lives ---
+start --port net_pcap0,rx_iface_in=watch0
+sleep 11
+[ -s "$work/out" ] || fail "no sign of life from an idle tap"
+end
+
+# --- one sentence each ---
+# sentence CODE "SENTENCE" ARGUMENT...
+sentence() {
+    expected_code=$1 expected_text="chokepoint-probe: $2"
+    shift 2
+    inside "$probe" --output "$work/out" "$@" 2>"$work/err"
+    code=$?
+    [ $code -eq "$expected_code" ] && [ "$(grep '^chokepoint-probe' "$work/err")" = "$expected_text" ] ||
+        fail "$*: exit code $code, said '$(cat "$work/err")', expected $expected_code, '$expected_text'"
+}
+sentence 1 "port net_pcap0,rx_iface_in=nowhere cannot be opened: no such device (open_iface_live(): Couldn't open nowhere: nowhere: No such device exists (No such device exists))" \
+    --port net_pcap0,rx_iface_in=nowhere
+sentence 1 "port net_nothing0 cannot be opened: No such device (EAL: failed to parse device \"net_nothing0\")" --port net_nothing0
+sentence 2 "option --port: 'net_null0' is too much, expected either --port or FILE" --port net_null0 "$work/many.pcap"
+
+[ $failures -eq 0 ] && echo "all is as expected"
+exit $((failures > 0))
