@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
@@ -37,13 +38,16 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
 
     private static final long serialVersionUID = 1L;
+    private static final int SCRATCH_BYTES = 1024;
 
     private final long intervalNanos;
     private final Layer layer;
     private final int version;
     private final long idleMillis;
     private final String topic;
+    private transient AnalysisSettings settings;
     private transient ValueState<FlowState> state;
+    private transient DataOutputSerializer scratch;
     private transient FateCounts fates;
     private transient RunReader reader;
     private transient Run run;
@@ -58,14 +62,12 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         this.topic = topic;
     }
 
-    private AnalysisSettings settings() {
-        return new AnalysisSettings(intervalNanos, layer, version);
-    }
-
     @Override
     public void open(OpenContext context) {
+        settings = new AnalysisSettings(intervalNanos, layer, version);
         state = getRuntimeContext()
-                .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings())));
+                .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings)));
+        scratch = new DataOutputSerializer(SCRATCH_BYTES);
         fates = new FateCounts(getRuntimeContext().getMetricGroup());
         reader = new RunReader();
         run = new Run();
@@ -83,14 +85,15 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
 
         FlowState flow = state.value();
         boolean isNew = flow == null;
+        String tap = element.key().tap();
+        FlowAnalysis analysis = flow == null ? new FlowAnalysis(settings, tap) : flow.analysis(settings, tap);
         if (flow == null) {
-            FlowAnalysis analysis = new FlowAnalysis(settings(), element.key().tap());
-            flow = new FlowState(element.key().tap(), analysis, 0, context.timestamp() + idleMillis);
+            flow = FlowState.empty(context.timestamp() + idleMillis);
         }
         fates.folded(
                 element,
-                flow.analysis().onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out)));
-        if (flow.analysis().isFinished()) {
+                analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out)));
+        if (analysis.isFinished()) {
             forget(flow, isNew, context);
             return;
         }
@@ -98,6 +101,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             context.timerService().registerEventTimeTimer(flow.timerMillis());
         }
         flow.touch(context.timestamp());
+        flow.keep(analysis, scratch);
         state.update(flow);
     }
 
@@ -123,7 +127,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             state.update(flow);
             return;
         }
-        flow.analysis().finish(rowsInto(out));
+        flow.analysis(settings, context.getCurrentKey().tap()).finish(rowsInto(out));
         state.clear();
     }
 

@@ -9,15 +9,14 @@ import java.util.Objects;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a flow's state, the same for heap and RocksDB: a version, the two instants, the tap, then what {@link
- * FlowAnalysis#writeTo} writes, which has a version of its own.
+ * The bytes of a flow's state, the same for heap and RocksDB, mouse and elephant: a version, the two instants, then, behind
+ * its length, what {@link FlowAnalysis#writeTo} writes, which has a version of its own.
  */
 public final class FlowStateSerializer extends TypeSerializer<FlowState> {
     private static final long serialVersionUID = 1L;
@@ -41,23 +40,32 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
 
     @Override
     public void serialize(FlowState state, DataOutputView target) throws IOException {
-        target.writeInt(VERSION);
+        byte[] analysis = state.analysisBytes(scratch());
+        target.writeByte(VERSION);
         target.writeLong(state.touchedMillis());
         target.writeLong(state.timerMillis());
-        target.writeUTF(state.tap());
-        state.analysis().writeTo(target);
+        target.writeInt(analysis.length);
+        target.write(analysis);
+    }
+
+    private DataOutputSerializer scratch() {
+        if (scratch == null) {
+            scratch = new DataOutputSerializer(TYPICAL_BYTES);
+        }
+        return scratch;
     }
 
     @Override
     public FlowState deserialize(DataInputView source) throws IOException {
-        int version = source.readInt();
+        int version = source.readByte();
         if (version != VERSION) {
             throw new IOException("flow state has version " + version + ", expected " + VERSION);
         }
         long touchedMillis = source.readLong();
         long timerMillis = source.readLong();
-        String tap = source.readUTF();
-        return new FlowState(tap, FlowAnalysis.readFrom(source, settings(), tap), touchedMillis, timerMillis);
+        byte[] analysis = new byte[source.readInt()];
+        source.readFully(analysis);
+        return FlowState.ofBytes(analysis, touchedMillis, timerMillis);
     }
 
     @Override
@@ -68,13 +76,8 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
     /** The heap backend copies what it changes while a checkpoint is written. */
     @Override
     public FlowState copy(FlowState from) {
-        if (scratch == null) {
-            scratch = new DataOutputSerializer(TYPICAL_BYTES);
-        }
         try {
-            scratch.clear();
-            serialize(from, scratch);
-            return deserialize(new DataInputDeserializer(scratch.getSharedBuffer(), 0, scratch.length()));
+            return FlowState.ofBytes(from.analysisBytes(scratch()), from.touchedMillis(), from.timerMillis());
         } catch (IOException e) {
             throw new IllegalStateException("memory does not fail", e);
         }
@@ -103,7 +106,7 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
 
     @Override
     public FlowState createInstance() {
-        return new FlowState("", new FlowAnalysis(settings(), ""), 0, 0);
+        return FlowState.empty(0);
     }
 
     @Override
