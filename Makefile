@@ -8,6 +8,12 @@ help: ## print this
 build: ## build the probe and the command line
 	./chokepoint build
 
+demo: ## the whole way on this machine, on shipped captures or PCAP="file..."
+	./demo start $(PCAP)
+
+demo-stop: ## end what make demo started
+	./demo stop
+
 test: ## run all tests of all components; closes with their counts
 	./chokepoint packages test
 	.ci/test
@@ -20,4 +26,4 @@ fmt: ## bring Java and C into the house's form
 	./chokepoint packages test
 	mvn -B -q spotless:apply
 
-.PHONY: help build test lint fmt
+.PHONY: help build demo demo-stop test lint fmt

@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class Report {
     /** What is printed for {@code help report}. */
     public static final String USAGE = """
-            usage: chokepoint report
-            Prints the flows in ClickHouse as analyze prints them, at most 10,000: those with the most bytes.
+            usage: chokepoint report [TAP]...
+            Prints the flows in ClickHouse as analyze prints them, of all taps or of those given; at most 10,000, those with
+            the most bytes.
             Where ClickHouse is, is taken from CHOKEPOINT_CLICKHOUSE, else from services.env of the run directory, else from
             the port of the demo. Ends with 1 if there is no flow.
             """;
@@ -48,21 +49,19 @@ public final class Report {
             RowField.EVIDENCE,
             RowField.ADVICE,
             RowField.QUALITY);
-    private static final String QUERY =
-            "SELECT toUnixTimestamp64Nano(interval_end) - toUnixTimestamp64Nano(interval_start), "
-                    + FIELDS.stream().map(RowField::seenName).collect(Collectors.joining(", "))
-                    + " FROM (SELECT * FROM flows ORDER BY data_bytes DESC LIMIT 10000) ORDER BY tap FORMAT TabSeparated";
 
     private Report() {}
 
     /** Runs the command. */
     public static int run(String... args) throws WrongOption, IOException, InterruptedException {
-        if (args.length > 0) {
-            throw new WrongOption("argument " + args[0] + " is not expected: report takes none");
+        for (String arg : args) {
+            if (arg.startsWith("-")) {
+                throw new WrongOption("option " + arg + " is not known: report takes names of taps only");
+            }
         }
-        String answer = new VerdictStore(System.getenv()).ask(QUERY);
+        String answer = new VerdictStore(System.getenv()).ask(query(List.of(args)));
         if (answer.isEmpty()) {
-            throw new IOException("there is no flow in ClickHouse");
+            throw new IOException("there is no flow in ClickHouse" + (args.length == 0 ? "" : " of these taps"));
         }
         try (Output out = new Output(new FileOutputStream(FileDescriptor.out))) {
             VerdictTable table = new VerdictTable(out, Terminal.ofProcess());
@@ -72,7 +71,17 @@ public final class Report {
         return ExitCode.OK;
     }
 
-    /** Reads one line of {@link #QUERY}'s answer. */
+    static String query(List<String> taps) {
+        String columns = FIELDS.stream().map(RowField::seenName).collect(Collectors.joining(", "));
+        String condition = taps.stream()
+                .map(tap -> "'" + tap.replace("\\", "\\\\").replace("'", "\\'") + "'")
+                .collect(Collectors.joining(", ", "tap IN (", ")"));
+        return "SELECT toUnixTimestamp64Nano(interval_end) - toUnixTimestamp64Nano(interval_start), " + columns
+                + " FROM (SELECT * FROM flows WHERE " + (taps.isEmpty() ? "1" : condition)
+                + " ORDER BY data_bytes DESC LIMIT 10000) ORDER BY tap FORMAT TabSeparated";
+    }
+
+    /** Reads one line of the answer to {@link #query}. */
     static Verdict verdict(String line) {
         String[] cells = line.split("\t", -1);
         Map<RowField, @Nullable Object> values = new EnumMap<>(RowField.class);

@@ -4,9 +4,16 @@ package io.chokepoint.cli.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.cli.rows.Verdict;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ReportTest {
+    @Test
+    void aTapCannotLeaveItsQuotes() {
+        assertThat(Report.query(List.of("a", "b' OR '1'='1", "c\\")))
+                .contains("WHERE tap IN ('a', 'b\\' OR \\'1\\'=\\'1', 'c\\\\') ORDER BY");
+    }
+
     @Test
     void aLineOfTheAnswerIsAVerdict() {
         Verdict verdict = Report.verdict(String.join(

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.it;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** Kafka, Flink and ClickHouse of one test, real and on free ports, and the job in them. */
+final class Stack implements AutoCloseable {
+    private static final Duration DEADLINE = Duration.ofMinutes(3);
+    private static final Duration PAUSE = Duration.ofMillis(200);
+
+    private final Path directory;
+    private final Map<String, String> environment = new HashMap<>();
+    private final HttpClient http = HttpClient.newHttpClient();
+    private String job = "";
+
+    private Stack(Path directory) {
+        this.directory = directory;
+        environment.put("CHOKEPOINT_RUN", directory.toString());
+        environment.put("CHOKEPOINT_PORTS", "free");
+    }
+
+    /** Starts the services, creates topics and tables, and submits the job. */
+    static Stack start(int parallelism, int partitions, String... jobOptions) throws IOException {
+        Stack stack = new Stack(Files.createTempDirectory("chokepoint-it-"));
+        try {
+            stack.service("stack", "start").run().succeeded();
+            for (String line : Files.readAllLines(stack.directory.resolve("services.env"))) {
+                int equals = line.indexOf('=');
+                if (equals > 0) {
+                    stack.environment.put(line.substring(0, equals), line.substring(equals + 1));
+                }
+            }
+            stack.chokepoint("migrate", "--partitions", partitions).run().succeeded();
+            stack.submit(parallelism, jobOptions);
+            return stack;
+        } catch (Throwable e) {
+            stack.close();
+            throw e;
+        }
+    }
+
+    private void submit(int parallelism, String... jobOptions) {
+        job = service("flink", "run", "-d", "-p", parallelism)
+                .with(Command.ROOT.resolve("flink-jobs/limitation-job/target/limitation-job.jar"))
+                .with((Object[]) jobOptions)
+                .run()
+                .succeeded()
+                .get(0);
+    }
+
+    /** The launcher, among these services. */
+    Command chokepoint(Object... arguments) {
+        return Command.chokepoint(arguments).environment(environment);
+    }
+
+    /** One of the scripts of {@code services/}. */
+    Command service(String name, Object... arguments) {
+        return Command.of(Command.ROOT.resolve("services").resolve(name), arguments)
+                .environment(environment);
+    }
+
+    /** A line of the shell that knows where the services are. */
+    Command shell(String line, Object... arguments) {
+        return Command.shell(line, arguments).environment(environment);
+    }
+
+    /** Plays a capture through the probe into Kafka; the probe's books come back. */
+    Map<String, Long> play(Path capture, Object... probeOptions) throws IOException {
+        Path ledger = directory.resolve("ledger.json");
+        Command.of(Command.ROOT.resolve("build/probe/chokepoint-probe"), "--tap", Samples.tap(capture))
+                .with("--kafka", environment.get("CHOKEPOINT_KAFKA"), "--ledger", ledger)
+                .with(probeOptions)
+                .with(capture)
+                .run()
+                .succeeded();
+        Map<String, Long> counters = new HashMap<>();
+        Rows.parse(Files.readString(ledger))
+                .path("counters")
+                .properties()
+                .forEach(counter ->
+                        counters.put(counter.getKey(), counter.getValue().asLong()));
+        return counters;
+    }
+
+    /** Rows of a query as JSON lines with ISO instants and plain 64-bit numbers. */
+    List<String> ask(String query) throws IOException {
+        return ask(
+                "READER",
+                query
+                        + " FORMAT JSONEachRow SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0");
+    }
+
+    /** Sends a statement as one of the users: {@code READER}, {@code WRITER} or {@code ADMIN}. */
+    List<String> ask(String user, String statement) throws IOException {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create(environment.get("CHOKEPOINT_CLICKHOUSE") + "/?database=chokepoint"))
+                .header("X-ClickHouse-User", environment.get("CHOKEPOINT_CLICKHOUSE_" + user + "_USER"))
+                .header("X-ClickHouse-Key", environment.get("CHOKEPOINT_CLICKHOUSE_" + user + "_PASSWORD"))
+                .POST(HttpRequest.BodyPublishers.ofString(statement))
+                .build();
+        try {
+            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+            if (response.statusCode() != 200) {
+                throw new AssertionError(statement + ": " + response.body());
+            }
+            return new ArrayList<>(response.body().lines().toList());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException(e);
+        }
+    }
+
+    /** All rows of both views, as {@code analyze --format json} would print them. */
+    List<String> rows() throws IOException {
+        List<String> rows = ask("SELECT 'limitation_interval' AS record, * FROM limitation_intervals");
+        rows.addAll(ask("SELECT 'flow' AS record, * FROM flows"));
+        return rows;
+    }
+
+    /** Asks until the answer is good, and returns it; fails with the last answer when the time is over. */
+    static <T> T await(String what, Supplier<T> question, Predicate<T> good) {
+        long end = System.nanoTime() + DEADLINE.toNanos();
+        T answer = question.get();
+        while (!good.test(answer)) {
+            if (System.nanoTime() > end) {
+                throw new AssertionError(what + " did not come about within " + DEADLINE + "; last seen: " + answer);
+            }
+            LockSupport.parkNanos(PAUSE.toNanos());
+            answer = question.get();
+        }
+        return answer;
+    }
+
+    /** Where the services are. */
+    Map<String, String> environment() {
+        return environment;
+    }
+
+    /** Id of the job. */
+    String job() {
+        return job;
+    }
+
+    @Override
+    public void close() {
+        service("stack", "stop").run();
+        Command.of("rm", "-rf", directory).run();
+    }
+}
