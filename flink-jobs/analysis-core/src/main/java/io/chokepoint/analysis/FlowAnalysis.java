@@ -39,11 +39,13 @@ public final class FlowAnalysis {
     private long session;
     private long flowStartNanos;
     private long nextPacket;
+    private long observedUntilNanos; // by the newest run
     private FlowKey key = new FlowKey(0, 0, 0, 0, 0, 0, 0);
     private long vlan = Row.NULL;
     private long tunnelId = Row.NULL;
     private long resolutionNanos = 1;
-    private long nowNanos;
+    private long nowNanos; // of the newest packet
+    private long clockShiftNanos; // added to the stamps after a step back
     private long intervalEndNanos;
     private long rowStartNanos;
     private long lifeStartNanos; // of what was seen: later than the flow's start if its first runs are missing
@@ -89,20 +91,25 @@ public final class FlowAnalysis {
             onHole();
         }
         nextPacket = run.packetsBefore() + run.packets();
+        observedUntilNanos = run.observedUntilNs();
         Packet packet = new Packet();
         for (int i = 0; i < run.packets(); i++) {
             packet.read(run, i);
             onPacket(packet, out);
         }
-        advanceTo(run.observedUntilNs(), out);
         if (run.endReason() != EndReason.NONE) {
             finish(out);
+        } else if (nowNanos >= rowStartNanos) {
+            closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
         return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
     }
 
     private boolean isOldMark(Run run, boolean first) {
-        return !first && run.packets() == 0 && run.endReason() == EndReason.NONE && run.observedUntilNs() <= nowNanos;
+        return !first
+                && run.packets() == 0
+                && run.endReason() == EndReason.NONE
+                && run.observedUntilNs() <= observedUntilNanos;
     }
 
     private void start(Run run, long runSession, long timestampResolutionNanos) {
@@ -127,6 +134,8 @@ public final class FlowAnalysis {
         started = false;
         finished = false;
         nextPacket = 0;
+        clockShiftNanos = 0;
+        observedUntilNanos = 0;
         handshake.reset();
         halves = newHalves();
         lastFingerprint[0] = 0;
@@ -155,10 +164,12 @@ public final class FlowAnalysis {
     }
 
     private void onPacket(Packet packet, RowSink out) {
-        if (packet.timeNanos < nowNanos - CLOCK_STEP_NANOS) {
+        if (packet.timeNanos + clockShiftNanos < nowNanos - CLOCK_STEP_NANOS) {
+            // What follows goes on from here at its own pace: one wrong stamp must not swallow the rest of the flow.
             mark(Quality.CLOCK_STEP);
+            clockShiftNanos = nowNanos - packet.timeNanos;
         }
-        long now = Math.max(nowNanos, packet.timeNanos);
+        long now = Math.max(nowNanos, packet.timeNanos + clockShiftNanos);
         advanceTo(now, out);
         int direction = packet.direction;
         if (isDuplicate(now, packet)) {
@@ -198,7 +209,19 @@ public final class FlowAnalysis {
         return same;
     }
 
-    /** The flow is known up to {@code time}: closes the intervals that end at or before it. */
+    /**
+     * The tap has seen all of the flow up to {@code time}, past its last packet: the interval of that packet is complete. Silence
+     * after it is booked when the next packet comes, or never; only a closed window goes on keeping its sender.
+     */
+    private void closeObserved(long time, RowSink out) {
+        int rows = 0;
+        while (time >= intervalEndNanos && rows <= MAX_SILENT_ROWS && (rows == 0 || isKeptByWindow())) {
+            closeInterval(intervalEndNanos, out);
+            rows++;
+        }
+    }
+
+    /** A packet passes at {@code time}: closes the intervals that end at or before it. */
     private void advanceTo(long time, RowSink out) {
         if (time < intervalEndNanos) {
             nowNanos = Math.max(nowNanos, time);
@@ -298,7 +321,7 @@ public final class FlowAnalysis {
             return;
         }
         finished = true;
-        long end = nowNanos + 1;
+        long end = Math.max(nowNanos + 1, rowStartNanos);
         closeInterval(end, out);
         int written = 0;
         for (int direction : order()) {
@@ -337,9 +360,11 @@ public final class FlowAnalysis {
         out.writeLong(session);
         out.writeLong(flowStartNanos);
         Varint.write(out, nextPacket);
+        Varint.write(out, observedUntilNanos - flowStartNanos);
         writeKey(out);
         Varint.write(out, resolutionNanos);
         Varint.write(out, nowNanos - flowStartNanos);
+        Varint.write(out, clockShiftNanos);
         Varint.write(out, intervalEndNanos - flowStartNanos);
         Varint.write(out, rowStartNanos - flowStartNanos);
         Varint.write(out, lifeStartNanos - flowStartNanos);
@@ -391,9 +416,11 @@ public final class FlowAnalysis {
         session = in.readLong();
         flowStartNanos = in.readLong();
         nextPacket = Varint.read(in);
+        observedUntilNanos = flowStartNanos + Varint.read(in);
         readKey(in);
         resolutionNanos = Varint.read(in);
         nowNanos = flowStartNanos + Varint.read(in);
+        clockShiftNanos = Varint.read(in);
         intervalEndNanos = flowStartNanos + Varint.read(in);
         rowStartNanos = flowStartNanos + Varint.read(in);
         lifeStartNanos = flowStartNanos + Varint.read(in);

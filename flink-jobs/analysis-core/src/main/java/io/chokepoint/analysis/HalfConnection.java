@@ -29,6 +29,7 @@ final class HalfConnection {
     private static final int MOUSE_ACKS = 16;
     private static final long DELAYED_ACK_SEGMENTS = 2;
     private static final long CONTROL_BYTES = 1;
+    private static final long FOREIGN_SLACK_BYTES = 1 << 22;
     private static final long SILENT_PEER_PACKETS = 10;
 
     private final Tally interval = new Tally();
@@ -53,6 +54,8 @@ final class HalfConnection {
     private boolean ackSeen;
     private int overheadBytes;
     private long lastDataNanos;
+    private long zeroSinceNanos; // 0 while the window is open
+    private long foreignAck; // not believed yet; 0 if there is none
     private long previousAck = UNSEEN;
 
     /** @param layerBytesBeyondIp bytes per packet that the layer of the rates adds to the IP packet */
@@ -121,7 +124,7 @@ final class HalfConnection {
             interval.add(Sum.SUPER_SEGMENTS, 1);
         }
         overheadBytes = packet.ipBytes - packet.payloadBytes + layerBytesBeyondIp;
-        long layerBytes = (long) packet.ipBytes + layerBytesBeyondIp;
+        long layerBytes = onLayer(packet.payloadBytes, Math.max(1, segmentSize.bytes()));
         path.setSegmentLayerBytes(segmentSize.bytes() + overheadBytes);
         interval.add(Sum.DATA_PACKETS, 1);
         interval.add(Sum.DATA_BYTES, packet.payloadBytes);
@@ -200,7 +203,12 @@ final class HalfConnection {
             sndMax = acknowledged;
         }
         boolean pure = packet.payloadBytes == 0 && !packet.has(Packet.SYN) && !packet.has(Packet.FIN);
+        if (isForeign(acknowledged)) {
+            return;
+        }
+        bookZeroWindow(now);
         window.onAck(packet, acknowledged, largestFlight());
+        zeroSinceNanos = window.isZero() ? now : 0;
         if (!packet.has(Packet.SYN)) {
             interval.raise(Sum.WINDOW_MAX_BYTES, window.bytes());
         }
@@ -226,6 +234,25 @@ final class HalfConnection {
         }
     }
 
+    /**
+     * A receiver acknowledges nothing beyond what it has allowed. A number far beyond is of another connection, unless a second
+     * one confirms it.
+     */
+    private boolean isForeign(long acknowledged) {
+        long slack = 2 * window.bytes() + FOREIGN_SLACK_BYTES;
+        boolean plausible = acknowledged <= Math.max(sndMax, window.rightEdge()) + slack;
+        boolean confirmed = Math.abs(acknowledged - foreignAck) <= slack;
+        foreignAck = plausible ? 0 : acknowledged;
+        return !plausible && !confirmed;
+    }
+
+    private void bookZeroWindow(long now) {
+        if (zeroSinceNanos > 0) {
+            interval.add(Sum.ZERO_WINDOW_NS, now - zeroSinceNanos);
+            zeroSinceNanos = now;
+        }
+    }
+
     private long largestFlight() {
         return Math.max(interval.get(Sum.OUTSTANDING_MAX_BYTES), total.get(Sum.OUTSTANDING_MAX_BYTES));
     }
@@ -237,9 +264,9 @@ final class HalfConnection {
 
     /** Y has data that the tap never saw. */
     private void onUnseenData(long acknowledged) {
+        waits.onBlindness();
         if (lastDataNanos > 0) {
             interval.add(Sum.CAPTURE_LOSS_BYTES, acknowledged - sndMax);
-            waits.onBlindness();
         }
         sndMax = acknowledged;
         path.breakChains();
@@ -334,6 +361,7 @@ final class HalfConnection {
 
     /** Books everything up to the end of an interval. */
     void cut(long now) {
+        bookZeroWindow(now);
         waits.cut(moment(now, now, false));
         // The stream it is read from may change; what was in flight then must not count below zero.
         interval.set(Sum.DELIVERED_BYTES, Math.max(0, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES)));
@@ -360,9 +388,7 @@ final class HalfConnection {
 
     /** Whether the interval deserves a row: payload was sent, or the receiver's window kept it back. */
     boolean hasIntervalRow() {
-        return isElephant()
-                && (interval.get(Sum.DATA_PACKETS) > 0
-                        || (window.isZero() && interval.get(Sum.RECEIVER_WINDOW_NS) > 0));
+        return isElephant() && (interval.get(Sum.DATA_PACKETS) > 0 || interval.get(Sum.ZERO_WINDOW_NS) > 0);
     }
 
     /** Whether the receiver keeps an elephant from sending anything at all. */
@@ -436,6 +462,8 @@ final class HalfConnection {
         out.writeByte((ackSeen ? 2 : 0));
         Varint.write(out, overheadBytes);
         Varint.write(out, lastDataNanos);
+        Varint.write(out, zeroSinceNanos);
+        Varint.write(out, foreignAck);
     }
 
     void readFrom(DataInput in) throws IOException {
@@ -462,6 +490,8 @@ final class HalfConnection {
         ackSeen = (bits & 2) != 0;
         overheadBytes = Varint.readInt(in);
         lastDataNanos = Varint.read(in);
+        zeroSinceNanos = Varint.read(in);
+        foreignAck = Varint.read(in);
     }
 
     /** Sequence numbers lie near the highest one: most distances are short. */

@@ -86,7 +86,8 @@ final class Handshake {
 
     private void onSynAck(long now, Packet packet, HalfConnection[] halves) {
         if (state == State.SYN_ACK) {
-            return; // a repeated SYN-ACK: the first one is answered
+            synRepeated = true; // which one is answered cannot be told
+            return;
         }
         client = 1 - packet.direction;
         initialSequence = packet.acknowledgment - 1;
@@ -110,7 +111,7 @@ final class Handshake {
     private void onFinalAck(long now, HalfConnection[] halves) {
         state = State.DONE;
         clientSideNanos = now - synAckNanos;
-        if (sawSyn && !synRepeated) {
+        if (sawSyn && !synRepeated && synAckNanos >= synNanos) {
             serverSideNanos = synAckNanos - synNanos;
             measured = true;
             halves[client].onHandshake(clientSideNanos, serverSideNanos);

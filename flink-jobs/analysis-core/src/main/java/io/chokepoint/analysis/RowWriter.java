@@ -51,7 +51,7 @@ final class RowWriter {
     }
 
     Row interval(long start, long end, int qualityBits) {
-        long packets = half.total().get(Sum.DATA_PACKETS) + half.interval().get(Sum.DATA_PACKETS);
+        long packets = segments(half.total()) + segments(half.interval());
         return write(
                 new Row(Row.Table.LIMITATION_INTERVALS, identity),
                 half.interval(),
@@ -71,8 +71,13 @@ final class RowWriter {
                 half.gapTotal(),
                 start,
                 end,
-                half.total().get(Sum.DATA_PACKETS),
+                segments(half.total()),
                 qualityBits);
+    }
+
+    /** Data packets as the path carries them: a host's super-segment counts as those it is split into. */
+    private long segments(Tally tally) {
+        return Math.max(tally.get(Sum.DATA_PACKETS), tally.get(Sum.DATA_BYTES) / Math.max(1, half.mss()));
     }
 
     private Row write(
@@ -233,7 +238,8 @@ final class RowWriter {
     private int quality(Tally tally, double capacity) {
         int bits = 0;
         bits |= flag(Quality.SYN_MISSED, !handshake.isSynSeen());
-        bits |= flag(Quality.ONE_DIRECTION, half.isPeerSilent());
+        boolean onlyAcks = tally.get(Sum.GOODPUT_BYTES) > 0 && tally.get(Sum.DATA_PACKETS) == 0;
+        bits |= flag(Quality.ONE_DIRECTION, half.isPeerSilent() || onlyAcks);
         bits |= flag(Quality.CAPTURE_LOSS, tally.get(Sum.CAPTURE_LOSS_BYTES) > 0);
         bits |= flag(Quality.NO_TIMESTAMPS, tally.get(Sum.WITHOUT_TIMESTAMPS) > 0);
         bits |= flag(Quality.OFFLOAD, tally.get(Sum.SUPER_SEGMENTS) > 0);

@@ -130,7 +130,7 @@ final class WaitJudge {
         released = released && clocked >= MOSTLY_CLOCKED;
         Cause cause = judge(moment, true, released);
         if (isSerialisation(moment, cause)) {
-            serialisedNanos += pass(moment);
+            serialisedNanos += pass(moment, true);
         } else {
             bookSerialised(cause);
         }
@@ -240,7 +240,8 @@ final class WaitJudge {
     }
 
     private long book(Moment moment, Cause cause) {
-        long nanos = pass(moment);
+        boolean idle = cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS;
+        long nanos = pass(moment, !idle);
         tally.book(cause, nanos);
         if (!moment.lossPending() && !lossInWait) {
             beforeLoss = cause;
@@ -249,21 +250,20 @@ final class WaitJudge {
         return nanos;
     }
 
-    /** Moves time on to the end of the wait and books all that does not depend on its cause. */
-    private long pass(Moment moment) {
+    /** Moves time on to the end of the wait; {@code weigh}: what was in flight counts, for all of it. */
+    private long pass(Moment moment, boolean weigh) {
         long nanos = moment.now() - bookedUntilNanos;
         if (nanos <= 0) {
             return 0;
         }
         long micros = nanos / NANOS_PER_MICRO;
-        tally.add(Sum.WEIGHT_MICROS, micros);
-        tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight * micros);
-        tally.add(Sum.WINDOW_BYTE_MICROS, openWindow * micros);
+        if (weigh && acks.hasView()) {
+            tally.add(Sum.WEIGHT_MICROS, micros);
+            tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight * micros);
+            tally.add(Sum.WINDOW_BYTE_MICROS, openWindow * micros);
+        }
         if (scoreWindowFull) {
             tally.add(Sum.WINDOW_FULL_NS, nanos);
-        }
-        if (moment.zeroWindow()) {
-            tally.add(Sum.ZERO_WINDOW_NS, nanos);
         }
         bookQueue(micros);
         bookedUntilNanos = moment.now();
