@@ -126,7 +126,7 @@ record Verdict(RootCause cause, boolean isShort) {
 
     private static long meanQueueNanos(Tally tally) {
         long micros = tally.get(Sum.QUEUE_MICROS);
-        return micros == 0 ? 0 : tally.get(Sum.QUEUE_NANO_MICROS) / micros;
+        return micros == 0 ? 0 : tally.get(Sum.QUEUE_MICRO_MICROS) / micros * NANOS_PER_MICRO;
     }
 
     private void writeEvidence(

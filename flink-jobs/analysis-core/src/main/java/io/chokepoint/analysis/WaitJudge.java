@@ -259,8 +259,8 @@ final class WaitJudge {
         long micros = nanos / NANOS_PER_MICRO;
         if (weigh && acks.hasView()) {
             tally.add(Sum.WEIGHT_MICROS, micros);
-            tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight * micros);
-            tally.add(Sum.WINDOW_BYTE_MICROS, openWindow * micros);
+            tally.add(Sum.OUTSTANDING_BYTE_MICROS, openFlight / Tally.MEAN_UNIT_BYTES * micros);
+            tally.add(Sum.WINDOW_BYTE_MICROS, openWindow / Tally.MEAN_UNIT_BYTES * micros);
         }
         if (scoreWindowFull) {
             tally.add(Sum.WINDOW_FULL_NS, nanos);
@@ -274,7 +274,7 @@ final class WaitJudge {
         if (!path.isQueueStanding()) {
             return;
         }
-        tally.add(Sum.QUEUE_NANO_MICROS, path.queueNanos() * micros);
+        tally.add(Sum.QUEUE_MICRO_MICROS, path.queueNanos() / NANOS_PER_MICRO * micros);
         tally.add(Sum.QUEUE_MICROS, micros);
         tally.add(path.isQueueBeforeTap() ? Sum.QUEUE_BEFORE_TAP_MICROS : Sum.QUEUE_AFTER_TAP_MICROS, micros);
     }

@@ -46,7 +46,7 @@ public enum Sum {
     /** Data packets whose sender's clock does not show. */
     WITHOUT_TIMESTAMPS,
 
-    /** Σ of bytes × µs, and of the µs: time-weighted means. */
+    /** Σ of bytes × µs in units of {@link Tally#MEAN_UNIT_BYTES}, and of the µs: time-weighted means. */
     WINDOW_BYTE_MICROS,
     OUTSTANDING_BYTE_MICROS,
     WEIGHT_MICROS,
@@ -55,8 +55,8 @@ public enum Sum {
 
     RTT_SAMPLES,
     RTT_SUM_NS,
-    /** Σ of standing queue × time, in ns × µs, over the time in which one stood. */
-    QUEUE_NANO_MICROS,
+    /** Σ of standing queue × time, in µs × µs, over the time in which one stood. */
+    QUEUE_MICRO_MICROS,
     QUEUE_MICROS,
     QUEUE_BEFORE_TAP_MICROS,
     QUEUE_AFTER_TAP_MICROS,

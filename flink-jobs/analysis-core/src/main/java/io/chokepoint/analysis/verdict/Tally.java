@@ -9,6 +9,9 @@ import java.util.Arrays;
 
 /** The {@link Sum}s of one direction over an interval or a life. */
 public final class Tally {
+    /** Bytes are weighed in units of so many: the largest window then fits into a sum over a day. */
+    public static final int MEAN_UNIT_BYTES = 16;
+
     private static final Sum[] SUMS = Sum.values();
 
     private final long[] values = new long[SUMS.length];
@@ -53,7 +56,7 @@ public final class Tally {
     /** Time-weighted mean of a Σ bytes × µs, in bytes; 0 if nothing was weighed. */
     public long mean(Sum byteMicros) {
         long weight = get(Sum.WEIGHT_MICROS);
-        return weight == 0 ? 0 : get(byteMicros) / weight;
+        return weight == 0 ? 0 : Math.round((double) get(byteMicros) * MEAN_UNIT_BYTES / weight);
     }
 
     /** Adds the sums, and keeps the larger of the maxima. */
