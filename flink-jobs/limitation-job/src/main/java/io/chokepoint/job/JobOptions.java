@@ -74,6 +74,8 @@ public final class JobOptions {
 
     private static final String PASSWORD_VARIABLE = "CHOKEPOINT_CLICKHOUSE_WRITER_PASSWORD";
     private static final Duration SHORTEST_IDLE = Duration.ofMinutes(30);
+    private static final Duration LONGEST = Duration.ofDays(365);
+    private static final MemorySize LEAST_MEMORY = MemorySize.ofMebiBytes(1);
 
     private final Map<Option, String> values = new EnumMap<>(Option.class);
     private final Map<String, String> environment;
@@ -135,34 +137,40 @@ public final class JobOptions {
         return new WrongOption(option.flag() + " is '" + value(option) + "', expected " + expected);
     }
 
-    private long number(Option option, long least) throws WrongOption {
+    private long number(Option option) throws WrongOption {
         try {
-            long number = Long.parseLong(value(option));
-            if (number >= least) {
-                return number;
-            }
+            return Long.parseLong(value(option));
         } catch (NumberFormatException e) {
             throw wrong(option, "a whole number");
         }
-        throw wrong(option, "a whole number of at least " + least);
+    }
+
+    private int numberFrom(int least, Option option) throws WrongOption {
+        long number = number(option);
+        if (number < least) {
+            throw wrong(option, "a whole number of at least " + least);
+        }
+        if (number > Integer.MAX_VALUE) {
+            throw wrong(option, "a whole number of at most " + Integer.MAX_VALUE);
+        }
+        return (int) number;
     }
 
     private Duration duration(Option option) throws WrongOption {
         try {
             Duration duration = TimeUtils.parseDuration(value(option));
-            if (!duration.isNegative() && !duration.isZero()) {
-                return duration;
+            if (duration.isNegative() || duration.isZero() || duration.compareTo(LONGEST) > 0) {
+                throw wrong(option, "a duration above zero and of at most 365 d");
             }
+            return duration;
         } catch (IllegalArgumentException e) {
             throw wrong(option, "a duration such as '500 ms', '1 s' or '40 min'");
         }
-        throw wrong(option, "a duration above zero");
     }
 
     /** Choices that change rows. */
     public AnalysisSettings settings() throws WrongOption {
-        return new AnalysisSettings(
-                duration(Option.INTERVAL).toNanos(), layer(), Math.toIntExact(number(Option.ROW_VERSION, 0)));
+        return new AnalysisSettings(duration(Option.INTERVAL).toNanos(), layer(), numberFrom(0, Option.ROW_VERSION));
     }
 
     private Layer layer() throws WrongOption {
@@ -185,14 +193,18 @@ public final class JobOptions {
                 value(Option.CLICKHOUSE_DATABASE),
                 value(Option.CLICKHOUSE_USER),
                 secret,
-                Math.toIntExact(number(Option.INSERT_ROWS, 1)),
+                numberFrom(1, Option.INSERT_ROWS),
                 duration(Option.INSERT_DELAY),
                 insertMemory().getBytes());
     }
 
     private MemorySize insertMemory() throws WrongOption {
         try {
-            return MemorySize.parse(value(Option.INSERT_MEMORY));
+            MemorySize size = MemorySize.parse(value(Option.INSERT_MEMORY));
+            if (size.compareTo(LEAST_MEMORY) < 0) {
+                throw wrong(Option.INSERT_MEMORY, "at least 1 mb");
+            }
+            return size;
         } catch (IllegalArgumentException e) {
             throw wrong(Option.INSERT_MEMORY, "a size such as '64 mb'");
         }
@@ -217,7 +229,7 @@ public final class JobOptions {
 
     /** Seed of the flow hash. */
     public long hashSeed() throws WrongOption {
-        return number(Option.HASH_SEED, Long.MIN_VALUE);
+        return number(Option.HASH_SEED);
     }
 
     /** Whether the job ends by itself. */
