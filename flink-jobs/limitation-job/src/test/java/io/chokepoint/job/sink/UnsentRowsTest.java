@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.sink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.chokepoint.job.GoldenFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.junit.jupiter.api.Test;
+
+class UnsentRowsTest {
+    private final UnsentRows.Serializer serializer = new UnsentRows.Serializer();
+
+    @Test
+    void theBytesOfVersion1AreRestored() throws IOException {
+        byte[] golden = GoldenFile.bytes("state/v1/unsent-rows.hex", this::written);
+
+        Block block = serializer.deserialize(1, golden).block();
+
+        assertThat(block.table()).isEqualTo(Table.LIMITATION_INTERVALS);
+        assertThat(block.rows()).isEqualTo(3);
+        assertThat(block.byteCount()).isEqualTo(5);
+        assertThat(block.copyOfRow(0)).containsExactly(1, 2, 3);
+        assertThat(block.copyOfRow(1)).isEmpty();
+        assertThat(block.copyOfRow(2)).containsExactly(4, 5);
+        assertThat(block.dayOf(0)).isEqualTo(20_454);
+        assertThat(block.dayOf(2)).isEqualTo(-1);
+        assertThat(written()).isEqualTo(golden);
+    }
+
+    @Test
+    void anUnknownVersionIsRefused() {
+        assertThatThrownBy(() -> serializer.deserialize(2, written()))
+                .isInstanceOf(IOException.class)
+                .hasMessage("unsent rows have version 2, expected 1");
+    }
+
+    private byte[] written() {
+        Block block = new Block(Table.LIMITATION_INTERVALS, 0);
+        block.add(new byte[] {1, 2, 3}, 20_454);
+        block.add(new byte[0], 20_454);
+        block.add(new byte[] {4, 5}, -1);
+        try {
+            return serializer.serialize(new UnsentRows(block));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
