@@ -11,6 +11,7 @@ import io.chokepoint.it.Capture.Frame;
 import io.chokepoint.it.Capture.Spoiler;
 import io.chokepoint.it.Command.Outcome;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -319,6 +320,35 @@ class AnalyzeIT {
         probe.onExit().get(30, TimeUnit.SECONDS);
         launcher.descendants().forEach(ProcessHandle::destroyForcibly);
         assertThat(launcher.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void aLiveCaptureIsToldWhileItRunsAndToItsEndOnCtrlC() throws Exception {
+        Path out = directory.resolve("out");
+        Process launcher = shell(
+                        "(cat \"$2\"; exec tail -f /dev/null) | exec \"$1\" analyze --format json -",
+                        Command.ROOT.resolve("chokepoint"),
+                        Samples.small())
+                .start(out, directory.resolve("err"));
+        ProcessHandle java = await(launcher, "java");
+        Stack.await("a row of the capture that still runs", () -> lines(out), lines -> lines.size() > 0);
+
+        Command.of("kill", "-INT", java.pid()).run().succeeded();
+        java.onExit().get(30, TimeUnit.SECONDS);
+
+        launcher.descendants().forEach(ProcessHandle::destroyForcibly);
+        assertThat(launcher.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        List<String> expected = analyze("--tap", "stdin", Samples.small());
+        assertThat(Rows.of(lines(out))).isEqualTo(Rows.of(expected));
+        assertThat(Rows.ledger(lines(out)).path("balanced").asBoolean()).isTrue();
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static ProcessHandle await(Process parent, String name) {

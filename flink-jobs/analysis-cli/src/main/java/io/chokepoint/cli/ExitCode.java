@@ -9,6 +9,8 @@ public final class ExitCode {
     public static final int FAILED = 1;
     /** The options were wrong. */
     public static final int WRONG_OPTION = 2;
+    /** Ended by Ctrl-C or a signal; what was seen until then was told. */
+    public static final int INTERRUPTED = 130;
 
     private ExitCode() {}
 }

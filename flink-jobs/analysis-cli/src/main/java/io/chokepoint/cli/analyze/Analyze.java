@@ -2,6 +2,7 @@
 package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.batch.BatchStreamReader;
+import io.chokepoint.analysis.batch.BatchStreamReader.Next;
 import io.chokepoint.cli.ExitCode;
 import io.chokepoint.cli.Terminal;
 import io.chokepoint.cli.rows.CsvRows;
@@ -12,6 +13,7 @@ import io.chokepoint.cli.rows.VerdictTable;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,41 +21,72 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
-/** Judges captures: for each tap in turn the probe reads them, and its runs are folded in as they come. */
+/**
+ * Judges captures: for each tap in turn the probe reads them, and its runs are folded in as they come. Ctrl-C ends the
+ * capture, not the judgement: what was seen until then is still told.
+ */
 public final class Analyze {
     private static final Pattern COUNTER = Pattern.compile("\"([a-z0-9_]+)\":([0-9]+)");
 
+    private static final long DRAIN_SECONDS = 10;
+
     private final AnalyzeOptions options;
     private final Path probe;
+    private final Output out;
     private final RowWriter writer;
     private final PrintStream messages;
     private final Progress progress;
     private final List<Map<String, Object>> booksOfTaps = new ArrayList<>();
+    private final CountDownLatch told = new CountDownLatch(1);
     private boolean balanced = true;
+    private volatile boolean interrupted;
+    private volatile @Nullable ProbeProcess running;
 
-    private Analyze(AnalyzeOptions options, Path probe, RowWriter writer, PrintStream messages, Progress progress) {
+    private Analyze(AnalyzeOptions options, Output out, Terminal terminal) {
         this.options = options;
-        this.probe = probe;
-        this.writer = writer;
-        this.messages = messages;
-        this.progress = progress;
+        this.probe = Path.of(System.getProperty("chokepoint.probe", "build/probe/chokepoint-probe"));
+        this.out = out;
+        this.writer = switch (options.format()) {
+            case TABLE -> new VerdictTable(out, terminal);
+            case JSON -> new JsonRows(out);
+            case CSV -> new CsvRows(out);
+        };
+        this.messages = System.err;
+        this.progress = new Progress(messages, terminal.progress());
     }
 
     /** Judges what the options name and returns the exit code. */
     public static int run(AnalyzeOptions options) throws IOException, InterruptedException {
-        Terminal terminal = Terminal.ofProcess();
-        Path probe = Path.of(System.getProperty("chokepoint.probe", "build/probe/chokepoint-probe"));
         try (Output out = new Output(new FileOutputStream(FileDescriptor.out))) {
-            RowWriter writer = switch (options.format()) {
-                case TABLE -> new VerdictTable(out, terminal);
-                case JSON -> new JsonRows(out);
-                case CSV -> new CsvRows(out);
-            };
-            return new Analyze(options, probe, writer, System.err, new Progress(System.err, terminal.progress()))
-                    .judgeAll();
+            Analyze analyze = new Analyze(options, out, Terminal.ofProcess());
+            Runtime.getRuntime().addShutdownHook(new Thread(analyze::stop, "end of the capture"));
+            int exitCode = analyze.judgeAll();
+            out.flush();
+            analyze.told.countDown();
+            return exitCode;
+        }
+    }
+
+    /** Ends the capture, and holds the end of Java until what was seen is told. */
+    private void stop() {
+        interrupted = true;
+        ProbeProcess process = running;
+        if (process == null) {
+            return;
+        }
+        process.stop();
+        try {
+            if (!told.await(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+                process.close();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -65,9 +98,13 @@ public final class Analyze {
                 return exitCodeOfTap; // The probe has said what is wrong, and it would be wrong for every tap.
             }
             exitCode = Math.max(exitCode, exitCodeOfTap);
+            if (interrupted) {
+                exitCode = ExitCode.INTERRUPTED;
+                break;
+            }
         }
         writer.end(ledger());
-        return balanced ? exitCode : ExitCode.FAILED;
+        return exitCode;
     }
 
     private Map<String, Object> ledger() {
@@ -83,27 +120,46 @@ public final class Analyze {
         TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, writer::row);
         int exitCode;
         try (ProbeProcess process = new ProbeProcess(probe, tap, options.filter())) {
-            readBatches(process, tap, analysis, books);
+            running = process;
+            boolean whole = readBatches(process, tap, analysis, books);
             progress.clear();
-            exitCode = Math.min(process.waitForEnd(), ExitCode.WRONG_OPTION);
-            for (String failure : process.decompressionFailures()) {
-                exitCode = complain(failure);
+            exitCode = exitCodeOf(process.waitForEnd(), whole);
+            if (exitCode != ExitCode.WRONG_OPTION && !interrupted) {
+                for (String failure : process.decompressionFailures()) {
+                    exitCode = complain(failure);
+                }
             }
             readProbeCounters(process.ledgerFile(), books);
+        } finally {
+            running = null;
         }
-        if (exitCode != ExitCode.WRONG_OPTION) {
-            exitCode = Math.max(exitCode, closeBooks(tap, books, exitCode));
-        }
-        return exitCode;
+        return exitCode == ExitCode.WRONG_OPTION ? exitCode : closeBooks(tap, books, exitCode);
     }
 
-    private void readBatches(ProbeProcess process, Tap tap, TapAnalysis analysis, TapBooks books) throws IOException {
-        BatchStreamReader stream = new BatchStreamReader(process.batches());
-        while (stream.next() == BatchStreamReader.Next.VALUE) {
+    /** Folds all batches in; returns whether the stream ended behind a batch. */
+    private boolean readBatches(ProbeProcess process, Tap tap, TapAnalysis analysis, TapBooks books)
+            throws IOException {
+        InputStream batches = process.batches();
+        BatchStreamReader stream = new BatchStreamReader(batches);
+        Next next = stream.next();
+        while (next == Next.VALUE) {
             analysis.onBatch(stream.buffer(), stream.length());
             progress.onBatch(tap.name(), books.packetsConsumed());
+            if (batches.available() == 0) {
+                out.flush(); // A live capture pauses here, and somebody waits for its rows.
+            }
+            next = stream.next();
         }
         analysis.finish();
+        return next == Next.END;
+    }
+
+    private int exitCodeOf(int probeExitCode, boolean whole) {
+        return switch (probeExitCode) {
+            case ExitCode.OK -> whole ? ExitCode.OK : complain("the probe's output breaks off inside a batch");
+            case ExitCode.FAILED, ExitCode.WRONG_OPTION -> probeExitCode; // It has said why.
+            default -> complain("the probe broke down with exit code " + probeExitCode);
+        };
     }
 
     /** Takes the counters out of the probe's ledger; there is none if the probe has failed. */
@@ -121,15 +177,15 @@ public final class Analyze {
     /** Files the books; says what is wrong with them, or that there was nothing to judge. */
     private int closeBooks(Tap tap, TapBooks books, int exitCode) {
         booksOfTaps.add(books.asMap(tap.name()));
+        balanced &= books.isBalanced();
         if (exitCode == ExitCode.OK && !books.isBalanced()) {
-            balanced = false;
             return complain("the books of tap " + tap.name() + " do not balance: " + books.asMap(tap.name()));
         }
         if (exitCode == ExitCode.OK && books.packetsConsumed() == 0) {
             messages.println("chokepoint: no TCP packet in " + tap.filesText() + " ("
                     + books.probeCounter("frames_received") + " frames read)");
         }
-        return ExitCode.OK;
+        return exitCode;
     }
 
     private int complain(String sentence) {

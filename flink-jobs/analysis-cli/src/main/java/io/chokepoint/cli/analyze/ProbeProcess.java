@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The probe of one tap, and a decompressor for each of its compressed captures. They end when this ends, however that
- * comes about: by {@link #close()}, by the shutdown hook, or, if Java is killed, by the kernel.
+ * The probe of one tap, and a decompressor for each of its compressed captures. They end when this is closed or, if Java
+ * is killed, by the kernel.
  */
 final class ProbeProcess implements AutoCloseable {
     private static final int PIPE_BYTES = 256 * 1024;
@@ -26,7 +26,6 @@ final class ProbeProcess implements AutoCloseable {
     private final Path directory;
     private final List<Decompressor> decompressors = new ArrayList<>();
     private final Process probe;
-    private final Thread killer = new Thread(this::kill, "end the probe");
 
     /** Starts the probe of a tap. */
     ProbeProcess(Path executable, Tap tap, @Nullable String filter) throws IOException {
@@ -45,7 +44,6 @@ final class ProbeProcess implements AutoCloseable {
                 .redirectInput(Redirect.INHERIT)
                 .redirectError(Redirect.INHERIT)
                 .start();
-        Runtime.getRuntime().addShutdownHook(killer);
     }
 
     /** What the probe opens: the file, or a pipe out of a decompressor. */
@@ -88,14 +86,14 @@ final class ProbeProcess implements AutoCloseable {
         return failures;
     }
 
-    @Override
-    public void close() throws IOException {
-        Runtime.getRuntime().removeShutdownHook(killer);
-        kill();
+    /** Ends the capture here: the probe hands over what it has, and ends. */
+    void stop() {
+        probe.toHandle().destroy(); // Process.destroy() would also close the pipe that is still to be read.
     }
 
-    private void kill() {
-        // By force: a probe that is asked to end would drain into a pipe that nobody reads, and complain about it.
+    /** By force: a probe that is asked to end would drain into a pipe that nobody reads, and complain about it. */
+    @Override
+    public void close() {
         probe.destroyForcibly();
         decompressors.forEach(decompressor -> decompressor.process.destroyForcibly());
         deleteDirectory();
