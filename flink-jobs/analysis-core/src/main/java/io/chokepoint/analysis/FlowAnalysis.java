@@ -193,7 +193,9 @@ public final class FlowAnalysis {
      * every packet, retransmissions included.
      */
     private boolean isDuplicate(long now, Packet packet) {
-        if (packet.ipId == 0) {
+        // Without IP-ID: data cannot be sent again within half a round trip.
+        long longest = packet.ipId != 0 ? DUPLICATE_NANOS : halves[packet.direction].shortestRepeatNanos();
+        if (packet.ipId == 0 && (packet.payloadBytes == 0 || longest == 0)) {
             return false;
         }
         long fingerprint = FlowHash.next(
@@ -202,8 +204,8 @@ public final class FlowAnalysis {
         fingerprint =
                 FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
         int direction = packet.direction;
-        boolean same =
-                fingerprint == lastFingerprint[direction] && flowTime(now) - lastSeenNanos[direction] < DUPLICATE_NANOS;
+        boolean same = fingerprint == lastFingerprint[direction]
+                && flowTime(now) - lastSeenNanos[direction] < Math.min(longest, DUPLICATE_NANOS);
         lastFingerprint[direction] = fingerprint;
         lastSeenNanos[direction] = flowTime(now);
         return same;
@@ -322,6 +324,8 @@ public final class FlowAnalysis {
         }
         finished = true;
         long end = Math.max(nowNanos + 1, rowStartNanos);
+        halves[0].finish();
+        halves[1].finish();
         closeInterval(end, out);
         int written = 0;
         for (int direction : order()) {

@@ -51,6 +51,7 @@ final class HalfConnection {
     private long una = UNSEEN;
     private long initial = UNSEEN;
     private long afterFin = UNSEEN;
+    private long probeEnd = UNSEEN;
     private boolean ackSeen;
     private int overheadBytes;
     private long lastDataNanos;
@@ -118,6 +119,7 @@ final class HalfConnection {
 
     private void onData(long now, Packet packet, long sequence, long end) {
         if (isControl(packet, end)) {
+            probeEnd = end;
             return;
         }
         if (segmentSize.add(packet.payloadBytes)) {
@@ -177,7 +179,7 @@ final class HalfConnection {
         if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
             waits.onBlindness();
         }
-        waits.close(moment(now, path.clock().passedWithoutQueueNanos(now, packet), packet.hasTimestamps));
+        waits.close(moment(now, path.clock().passedWithoutQueueNanos(now, packet), packet.hasTimestamps), layerBytes);
         boolean gap = sequence > sndMax;
         if (gap) {
             losses.onGap(now, sndMax, sequence, packet);
@@ -264,6 +266,10 @@ final class HalfConnection {
 
     /** Y has data that the tap never saw. */
     private void onUnseenData(long acknowledged) {
+        if (acknowledged <= probeEnd) {
+            sndMax = acknowledged; // the receiver took the byte of a window probe
+            return;
+        }
         waits.onBlindness();
         if (lastDataNanos > 0) {
             interval.add(Sum.CAPTURE_LOSS_BYTES, acknowledged - sndMax);
@@ -359,6 +365,11 @@ final class HalfConnection {
                 losses.recoveredNanos());
     }
 
+    /** The flow ends: nothing more will come. */
+    void finish() {
+        waits.finish();
+    }
+
     /** Books everything up to the end of an interval. */
     void cut(long now) {
         bookZeroWindow(now);
@@ -380,6 +391,11 @@ final class HalfConnection {
         interval.clear();
         rttInterval.clear();
         gapInterval.clear();
+    }
+
+    /** No data can be sent again sooner, in ns; 0 if that is not known. */
+    long shortestRepeatNanos() {
+        return path.lowestRttNanos() / 2;
     }
 
     boolean isElephant() {
@@ -456,6 +472,7 @@ final class HalfConnection {
         writeSequence(out, una, sndMax);
         writeSequence(out, initial, sndMax);
         writeSequence(out, afterFin, sndMax);
+        Varint.write(out, probeEnd == UNSEEN ? 0 : probeEnd);
         writeSequence(out, previousAck, sndMax);
         losses.writeTo(out, sndMax);
         window.writeTo(out, sndMax);
@@ -483,6 +500,8 @@ final class HalfConnection {
         una = readSequence(in, sndMax);
         initial = readSequence(in, sndMax);
         afterFin = readSequence(in, sndMax);
+        long probed = Varint.read(in);
+        probeEnd = probed == 0 ? UNSEEN : probed;
         previousAck = readSequence(in, sndMax);
         losses.readFrom(in, sndMax);
         window.readFrom(in, sndMax);

@@ -139,11 +139,6 @@ final class Handshake {
         return sawSyn;
     }
 
-    /** Round trip of the whole handshake in ns; 0 if it was not seen whole or the SYN was repeated. */
-    long rttNanos() {
-        return measured ? serverSideNanos + clientSideNanos : 0;
-    }
-
     void writeTo(DataOutput out) throws IOException {
         out.writeByte(state.ordinal());
         out.writeByte((sawSyn ? 1 : 0) | (synRepeated ? 2 : 0) | (measured ? 4 : 0));

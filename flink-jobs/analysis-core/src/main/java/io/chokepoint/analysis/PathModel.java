@@ -429,6 +429,9 @@ final class PathModel {
         dataSpacing.writeTo(out);
         acked.writeTo(out);
         passed.writeTo(out);
+        out.writeBoolean(judgedByData);
+        out.writeDouble(capacity);
+        Varint.write(out, packetTimeNanos);
         out.writeDouble(bestAcked);
         out.writeDouble(bestPassed);
         Varint.write(out, lastAckNanos);
@@ -461,6 +464,9 @@ final class PathModel {
         dataSpacing.readFrom(in);
         acked.readFrom(in);
         passed.readFrom(in);
+        judgedByData = in.readBoolean();
+        capacity = in.readDouble();
+        packetTimeNanos = Varint.read(in);
         bestAcked = in.readDouble();
         bestPassed = in.readDouble();
         lastAckNanos = Varint.read(in);
@@ -471,6 +477,5 @@ final class PathModel {
         clock.readFrom(in);
         interleavedNanos = Varint.read(in);
         gapsNanos = Varint.read(in);
-        conclude();
     }
 }

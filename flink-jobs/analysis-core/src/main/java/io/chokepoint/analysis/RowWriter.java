@@ -23,6 +23,7 @@ final class RowWriter {
     private static final long SHORT_TRANSFER_PACKETS = 130; // [SIE08]
     private static final double QUEUE_ROUNDS_TO_JUDGE = 3;
     private static final long COARSE_CLOCK_SHARE = 4;
+    private static final double LOWEST_DISPERSION = -0.1;
     private static final double E4 = 1e4;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final long NANOS_PER_MICRO = 1_000;
@@ -96,7 +97,7 @@ final class RowWriter {
         PathModel path = half.path();
         double capacity = path.capacityBitsPerSecond();
         long busyNanos = Math.max(1, end - start - tally.get(Sum.APPLICATION_NS));
-        double dispersion = capacity > 0 ? Scores.dispersion(tally.get(Sum.DELIVERED_BYTES), busyNanos, capacity) : 0;
+        double dispersion = capacity > 0 ? dispersion(tally, busyNanos, capacity) : 0;
         Sharing sharing = new Sharing(tally, capacity, dispersion);
         Verdict verdict = judge(tally, sharing, packets);
 
@@ -108,6 +109,17 @@ final class RowWriter {
         verdict.write(row, tally, sharing, half, dispersion, packets, end - start, capacity);
         row.set(RowField.QUALITY, qualityBits | quality(tally, capacity));
         return row;
+    }
+
+    /** Over the bulk transfers of a life, or the time of an interval that the application is not to blame for. */
+    private static double dispersion(Tally tally, long busyNanos, double capacity) {
+        // A bulk transfer is booked where it ends: in a row that it outlasts its rate is not that of the row.
+        long bulk = tally.get(Sum.BULK_NS);
+        boolean isolated = bulk >= busyNanos / 2 && bulk <= busyNanos;
+        double raw = isolated
+                ? Scores.dispersion(tally.get(Sum.BULK_BYTES), bulk, capacity)
+                : Scores.dispersion(tally.get(Sum.DELIVERED_BYTES), busyNanos, capacity);
+        return Math.max(LOWEST_DISPERSION, raw);
     }
 
     private Verdict judge(Tally tally, Sharing sharing, long packets) {

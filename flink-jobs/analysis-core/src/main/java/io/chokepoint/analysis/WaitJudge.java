@@ -2,6 +2,7 @@
 package io.chokepoint.analysis;
 
 import io.chokepoint.analysis.rtt.RoundMinimum;
+import io.chokepoint.analysis.verdict.BulkPeriods;
 import io.chokepoint.analysis.verdict.Cause;
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.verdict.Tally;
@@ -46,6 +47,7 @@ final class WaitJudge {
     private final PathModel path;
     private final AckHistory acks;
     private final Tally tally;
+    private final BulkPeriods periods;
     private long resolutionNanos = 1;
 
     private long bookedUntilNanos;
@@ -82,6 +84,7 @@ final class WaitJudge {
         this.path = path;
         this.acks = acks;
         this.tally = tally;
+        this.periods = new BulkPeriods(tally);
     }
 
     void setResolution(long nanos) {
@@ -109,6 +112,11 @@ final class WaitJudge {
         blindInWait = true;
     }
 
+    /** The direction ends. */
+    void finish() {
+        periods.finish();
+    }
+
     /** What is known at the end of a wait. */
     record Moment(
             long now,
@@ -122,7 +130,7 @@ final class WaitJudge {
             long recoveredNanos) {}
 
     /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
-    void close(Moment moment) {
+    void close(Moment moment, long layerBytes) {
         boolean released = isReleased(moment);
         if (acks.hasView() && acks.viewTimeNanos() != openerViewNanos) {
             clocked += ((released ? 1 : 0) - clocked) / CLOCKED_WEIGHT;
@@ -133,6 +141,12 @@ final class WaitJudge {
             serialisedNanos += pass(moment, true);
         } else {
             bookSerialised(cause);
+        }
+        long waited = moment.now() - openNanos;
+        if (cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS) {
+            periods.onPause(waited, layerBytes);
+        } else {
+            periods.onBusy(open ? waited : 0, layerBytes);
         }
         long nanos = book(moment, cause);
         boolean sameAck = acks.viewTimeNanos() == openerViewNanos;
@@ -376,6 +390,7 @@ final class WaitJudge {
     }
 
     void writeTo(DataOutput out) throws IOException {
+        periods.writeTo(out);
         Varint.write(out, bookedUntilNanos);
         Varint.write(out, bookedUntilNanos - openNanos);
         int bits = (open ? 1 : 0)
@@ -410,6 +425,7 @@ final class WaitJudge {
     }
 
     void readFrom(DataInput in) throws IOException {
+        periods.readFrom(in);
         bookedUntilNanos = Varint.read(in);
         openNanos = bookedUntilNanos - Varint.read(in);
         long bits = Varint.read(in);

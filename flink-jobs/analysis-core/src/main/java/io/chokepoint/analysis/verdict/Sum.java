@@ -69,7 +69,12 @@ public enum Sum {
     PROVEN_GAPS,
     MAX_DELIVERED_BITS_PER_SECOND,
     SEND_BUFFER_BURSTS,
-    SEND_BUFFER_SEGMENTS;
+    SEND_BUFFER_SEGMENTS,
+    /** Bulk transfers of {@link BulkPeriods}: their time, bytes on the layer, packets. */
+    BULK_NS,
+    BULK_BYTES,
+    BULK_PACKETS,
+    SHORT_PERIOD_PACKETS;
 
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {
