@@ -2,6 +2,7 @@
 package io.chokepoint.job.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.analysis.AnalysisSettings;
@@ -65,6 +66,10 @@ class FlowStateSerializerTest {
 
         assertThat(state.touchedMillis()).isEqualTo(TOUCHED_MILLIS);
         assertThat(state.timerMillis()).isEqualTo(TIMER_MILLIS);
+        assertThatCode(() -> state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP))
+                .as("state of version 1; until the first release -Dchokepoint.write=true writes it anew, later the"
+                        + " analysis needs a new version")
+                .doesNotThrowAnyException();
         FlowAnalysis analysis = state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
         assertThat(analysis.isMouse()).isEqualTo(dataPackets < 50);
         List<TapRun> runs = TapRuns.packetByPacket(40_000, dataPackets);
