@@ -64,15 +64,15 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
         COMMENT 'Time in which nothing can be said. Unit: ns. NULL: not judged.' CODEC(T64, ZSTD(1)),
 
     -- Published scores.
-    dispersion_score_e4 Nullable(Int32)
+    dispersion_score_e4 Nullable(Int64)
         COMMENT 'Dispersion score: 1 - throughput / capacity of the bulk transfer. Unit: 1/10000. NULL: its inputs are not known.' CODEC(T64, ZSTD(1)),
-    retransmission_score_e4 Nullable(Int32)
+    retransmission_score_e4 Nullable(Int64)
         COMMENT 'Retransmission score: share of the bytes that were sent again. Unit: 1/10000. NULL: its inputs are not known.' CODEC(T64, ZSTD(1)),
-    receiver_window_score_e4 Nullable(Int32)
+    receiver_window_score_e4 Nullable(Int64)
         COMMENT 'Receiver window score: share of time in which less than three segments fit into the window. Unit: 1/10000. NULL: its inputs are not known.' CODEC(T64, ZSTD(1)),
-    burstiness_score_e4 Nullable(Int32)
+    burstiness_score_e4 Nullable(Int64)
         COMMENT 'Burstiness score: 1 - bits of a window / (capacity x lowest round trip); 0 or less means a queue. Unit: 1/10000. NULL: its inputs are not known.' CODEC(T64, ZSTD(1)),
-    b_score_e4 Nullable(Int32)
+    b_score_e4 Nullable(Int64)
         COMMENT 'B score: the longest gaps of a round trip, one of as many as the window has segments, / round trip. Unit: 1/10000. NULL: its inputs are not known.' CODEC(T64, ZSTD(1)),
     rca_cause Nullable(Enum8('unshared_bottleneck' = 0, 'shared_bottleneck' = 1, 'receiver_window' = 2, 'transport' = 3, 'mixed' = 4))
         COMMENT 'Outcome of the published decision tree on the corrected scores. Unit: label. NULL: a score it needs is not known.' CODEC(ZSTD(1)),
@@ -146,7 +146,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
         COMMENT 'Packets marked Congestion Experienced. Unit: packets. NULL: the direction was not seen.' CODEC(ZSTD(1)),
     queue_bytes_at_loss Nullable(UInt64)
         COMMENT 'Bytes of queue at the bottleneck when it dropped, median. Unit: bytes. NULL: no loss or no capacity.' CODEC(T64, ZSTD(1)),
-    buffer_delay_permille Nullable(UInt32)
+    buffer_delay_permille Nullable(UInt64)
         COMMENT 'RFC 6349: (mean round trip - lowest) / lowest. Unit: 1/1000. NULL: no round trip was seen.' CODEC(T64, ZSTD(1)),
 
     -- Texts: the sentence and the numbers in it.
