@@ -101,7 +101,7 @@ SELECT
             'the window of {b} KB was full for {a} % of the time, lowest round trip {c} us',
             'own rate {b} % of the capacity from {c} proven gaps, path full for {a} % of the time',
             'queue stood for {a} % of the time, {b} us above the lowest round trip, own rate {c} % of the capacity',
-            'path full for {a} % of the time, queue {b} us above the lowest round trip, {c} gaps prove the capacity',
+            'path full for {a} % of the time, queue {b} us above the lowest round trip, {c} proven gaps',
             'no queue and window left for {a} % of the time, at most {b} KB in flight, {c} loss events',
             'no cause holds half of the time: the largest has {a} %, the next {b} %',
             'nothing can be said for {a} % of the time',

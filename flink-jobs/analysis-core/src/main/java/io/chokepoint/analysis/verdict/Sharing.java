@@ -7,8 +7,9 @@ import io.chokepoint.analysis.row.RootCause;
  * Whether a full path is filled by this flow alone.
  *
  * <p>Two signs, both from one flow at one tap: the dispersion D = 1 − rate ÷ capacity, and the share of time in gaps into
- * which somebody else's packet fits. Each decides outside its grey zone; if neither does, or the capacity is not proven,
- * it cannot be told (per-flow queueing, a shaper, a competitor of a few percent) and both kinds get half of the time.
+ * which somebody else's packet fits. Outside the grey zone of either the larger share of the waits names the answer; inside
+ * both, or without a proven capacity, it cannot be told (per-flow queueing, a shaper, a competitor of a few percent) and
+ * both kinds get half of the time.
  */
 public final class Sharing {
     private static final double DISPERSION_ALONE = 0.05;
