@@ -4,7 +4,6 @@ package io.chokepoint.analysis.capacity;
 /** Modes of the density of log rates, and which of them is the capacity. */
 final class RateModes {
     private static final int STEPS_PER_BIN = 16; // 0.7 % of the rate
-    private static final int MAX_BINS = 1200;
     private static final int[] KERNEL = {3, 2, 1}; // triangular, ±2 bins
     private static final int NEIGHBOURHOOD = 5; // bins; two modes are at least this far apart
     private static final double SIGNIFICANT = 0.15; // of the tallest mode [KAT04]
@@ -24,13 +23,10 @@ final class RateModes {
     RateModes(RateRing ring) {
         this.ring = ring;
         int highest = 0;
+        int low = Character.MAX_VALUE;
         for (int i = 0; i < ring.size(); i++) {
             highest = Math.max(highest, ring.code(i));
-        }
-        int low = highest;
-        int floor = highest - (MAX_BINS - 1) * STEPS_PER_BIN;
-        for (int i = 0; i < ring.size(); i++) {
-            low = ring.code(i) >= floor ? Math.min(low, ring.code(i)) : low;
+            low = Math.min(low, ring.code(i));
         }
         lowest = low;
         bins = (highest - lowest) / STEPS_PER_BIN + 1;
@@ -41,10 +37,7 @@ final class RateModes {
     private int[] density() {
         int[] smooth = new int[bins];
         for (int i = 0; i < ring.size(); i++) {
-            int bin = Math.floorDiv(ring.code(i) - lowest, STEPS_PER_BIN);
-            if (bin < 0) {
-                continue;
-            }
+            int bin = (ring.code(i) - lowest) / STEPS_PER_BIN;
             for (int k = 0; k < KERNEL.length; k++) {
                 if (bin + k < bins) {
                     smooth[bin + k] += KERNEL[k];
@@ -126,7 +119,7 @@ final class RateModes {
         double seconds = 0;
         int count = 0;
         for (int i = 0; i < ring.size(); i++) {
-            int bin = Math.floorDiv(ring.code(i) - lowest, STEPS_PER_BIN);
+            int bin = (ring.code(i) - lowest) / STEPS_PER_BIN;
             if (bin >= from && bin <= to) {
                 seconds += 1 / RateRing.rate(ring.code(i));
                 count++;
@@ -139,7 +132,7 @@ final class RateModes {
     private int countIn(int from, int to) {
         int count = 0;
         for (int i = 0; i < ring.size(); i++) {
-            int bin = Math.floorDiv(ring.code(i) - lowest, STEPS_PER_BIN);
+            int bin = (ring.code(i) - lowest) / STEPS_PER_BIN;
             count += bin >= from && bin <= to ? 1 : 0;
         }
         return count;
