@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.capacity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import io.chokepoint.analysis.Restored;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CapacityEstimatorTest {
+    private static final double BITS = 1514 * 8;
+    private static final int FEW = 24;
+
+    private final CapacityEstimator estimator = new CapacityEstimator();
+    private long now;
+
+    @Test
+    void nothingIsKnownBeforeAQueueWasProven() {
+        assertThat(estimator.isDue()).isFalse();
+        assertThat(estimator.capacityBitsPerSecond()).isZero();
+        assertThat(estimator.provenSamples()).isZero();
+        estimator.estimate();
+        assertThat(estimator.capacityBitsPerSecond()).isZero();
+    }
+
+    @Test
+    void fewSamplesAreEnoughIfTheyAgree() {
+        add(FEW - 1, 100e6);
+        assertThat(estimator.isDue()).isFalse();
+
+        add(1, 100e6);
+        assertThat(estimator.isDue()).isTrue();
+        estimator.estimate();
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(100e6, withinPercentage(0.1));
+        assertThat(estimator.isDue()).isFalse();
+    }
+
+    @Test
+    void fewSamplesThatDisagreeAreNotEnough() {
+        for (int i = 0; i < FEW; i++) {
+            add(1, 100e6 * Math.pow(1.1, i));
+        }
+        estimator.estimate();
+
+        assertThat(estimator.capacityBitsPerSecond()).isZero();
+    }
+
+    /** Clock steps: 1 ns of a network card, 1 µs of a kernel, 2 µs of a busy poll loop. */
+    @ParameterizedTest(name = "{0} bit/s, {1} of the packets foreign, clock steps of {2} ns")
+    @CsvSource({
+        "5e6,   0,   1000", "5e6,   0.5,  1000", "5e6,   0.7,  1000",
+        "10e6,  0,   1000", "10e6,  0.5,  2000", "10e6,  0.7,  2000",
+        "100e6, 0,   1000", "100e6, 0.5,  1000", "100e6, 0.7,  2000",
+        "1e9,   0,   1", "1e9,   0.5,  1", "1e9,   0.7,  1",
+        "10e9,  0,   1", "10e9,  0.5,  1", "10e9,  0.7,  1",
+        "40e9,  0,   1", "40e9,  0.5,  1", "40e9,  0.7,  1",
+    })
+    void findsTheCapacityWithinOnePercent(double bitsPerSecond, double foreignShare, double clockStepNanos) {
+        new Bottleneck(bitsPerSecond, foreignShare, clockStepNanos, 0, 1).feed(estimator, 1_000);
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(bitsPerSecond, withinPercentage(1));
+    }
+
+    /** Stamps up to 60 % of a packet time late make pairs useless; of 16 gaps that is 4 %, and its mean none. */
+    @ParameterizedTest(name = "{0} bit/s")
+    @CsvSource({"10e6", "100e6", "1e9", "10e9"})
+    void trainsTakeThePlaceOfPairsThatJitterHasSpread(double bitsPerSecond) {
+        double packetNanos = BITS * 1e9 / bitsPerSecond;
+        new Bottleneck(bitsPerSecond, 0, 1, 0.6 * packetNanos, 1).feed(estimator, 3_000);
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(bitsPerSecond, withinPercentage(2));
+    }
+
+    /** So slow that a full ring takes every sample. Checks come after 24 samples and every 50 from then on. */
+    @Test
+    void anotherModeReplacesTheCapacityOnlyAfterThreeChecks() {
+        feed(200, 5e6);
+        feed(200, 4e6);
+        assertThat(estimator.capacityBitsPerSecond()).as("as many of both").isCloseTo(5e6, withinPercentage(0.1));
+
+        feed(100, 4e6);
+        assertThat(estimator.capacityBitsPerSecond()).as("twice the tallest").isCloseTo(5e6, withinPercentage(0.1));
+
+        feed(50, 4e6);
+        assertThat(estimator.capacityBitsPerSecond()).as("three times").isCloseTo(4e6, withinPercentage(0.1));
+    }
+
+    @Test
+    void aSmallDriftIsFollowedAtOnce() {
+        feed(100, 100e6);
+        feed(400, 102e6);
+
+        assertThat(estimator.capacityBitsPerSecond()).isBetween(100.5e6, 102e6);
+    }
+
+    /** At 40 Gbit/s 384 pairs are over in 0.1 ms: an estimate is not to hang on one burst. */
+    @Test
+    void aFullRingTakesASampleEveryTwoMilliseconds() {
+        feed(400, 40e9);
+        feed(3_000, 10e9);
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(40e9, withinPercentage(0.1));
+        assertThat(estimator.provenSamples()).isEqualTo(3_400);
+    }
+
+    @Test
+    void aTrainGoesOnAcrossARestart() {
+        jittered(estimator, 11 * CapacityEstimator.TRAIN + 5, 100_000);
+
+        CapacityEstimator copy =
+                Restored.from(estimator::writeTo, new CapacityEstimator(), CapacityEstimator::readFrom);
+        jittered(copy, CapacityEstimator.TRAIN - 5, 100_000);
+        copy.estimate();
+
+        assertThat(copy.bellShare()).as("equal trains").isEqualTo(1);
+    }
+
+    @Test
+    void noTrainSpansABreak() {
+        jittered(estimator, 5, 1_000_000);
+        estimator.breakChain();
+        now = 0;
+        jittered(estimator, 12 * CapacityEstimator.TRAIN, 100_000);
+        estimator.estimate();
+
+        assertThat(estimator.bellShare()).as("equal trains").isEqualTo(1);
+    }
+
+    @Test
+    void everyTrainStandsForItself() {
+        jittered(estimator, 3 * CapacityEstimator.TRAIN, 100_000);
+        jittered(estimator, 9 * CapacityEstimator.TRAIN, 130_000);
+        estimator.estimate();
+
+        assertThat(estimator.bellShare()).as("trains of the longer gaps").isEqualTo(0.75);
+    }
+
+    /** Gaps of 1, 2 … 16 times so many ns in turn: pairs are spread, every train of 16 has the same rate. */
+    private void jittered(CapacityEstimator into, int samples, long stepNanos) {
+        for (int i = 0; i < samples; i++) {
+            long gap = (now++ % CapacityEstimator.TRAIN + 1) * stepNanos;
+            into.add(now, BITS, gap);
+        }
+    }
+
+    private void feed(int samples, double bitsPerSecond) {
+        for (int i = 0; i < samples; i++) {
+            add(1, bitsPerSecond);
+            if (estimator.isDue()) {
+                estimator.estimate();
+            }
+        }
+    }
+
+    private void add(int samples, double bitsPerSecond) {
+        for (int i = 0; i < samples; i++) {
+            long gap = Math.round(BITS * 1e9 / bitsPerSecond);
+            now += gap;
+            estimator.add(now, gap * bitsPerSecond / 1e9, gap);
+        }
+    }
+}
