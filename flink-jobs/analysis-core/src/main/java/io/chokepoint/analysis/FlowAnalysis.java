@@ -401,7 +401,11 @@ public final class FlowAnalysis {
     /** Reads what {@link #writeTo} wrote, of this version or an older released one. */
     public static FlowAnalysis readFrom(DataInput in, AnalysisSettings settings, String tap) throws IOException {
         FlowAnalysis analysis = new FlowAnalysis(settings, tap);
-        analysis.read(in);
+        try {
+            analysis.read(in);
+        } catch (RuntimeException e) {
+            throw new IOException("analysis state that is not of version " + STATE_VERSION, e);
+        }
         return analysis;
     }
 
