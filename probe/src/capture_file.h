@@ -41,6 +41,9 @@ int64_t ckp_capture_first_time_ns(struct ckp_capture *capture);
  */
 bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash);
 
+/** Whether the next frame may be long in coming: a pipe's. */
+bool ckp_capture_may_wait(const struct ckp_capture *capture);
+
 /** Reads the next frame, whose bytes are valid until the next call. */
 enum ckp_capture_status ckp_capture_next(struct ckp_capture *capture, struct ckp_frame *frame);
 

@@ -25,23 +25,22 @@ static bool goes_on(const struct play *play)
 /* Reads one capture to its end. @return false if that was not possible */
 static bool read_capture(struct play *play, struct ckp_capture *capture)
 {
-    struct ckp_counters *counters = &play->worker.counters;
     struct ckp_frame frame;
 
     while (goes_on(play)) {
+        if (ckp_capture_may_wait(capture))
+            ckp_worker_flush(&play->worker);
         switch (ckp_capture_next(capture, &frame)) {
         case CKP_CAPTURE_FRAME:
-            ckp_count(counters, CKP_COUNT_FRAMES_RECEIVED, 1);
             ckp_worker_observe(&play->worker, ckp_capture_link(capture), &frame);
             break;
         case CKP_CAPTURE_FILTERED:
-            ckp_count(counters, CKP_COUNT_FRAMES_RECEIVED, 1);
-            ckp_count(counters, CKP_COUNT_FRAMES_FILTERED, 1);
+            ckp_worker_leave_out(&play->worker);
             break;
         case CKP_CAPTURE_END:
             return true;
         case CKP_CAPTURE_CUT_OFF:
-            ckp_count(counters, CKP_COUNT_CAPTURES_CUT_OFF, 1);
+            ckp_count(&play->worker.counters, CKP_COUNT_CAPTURES_CUT_OFF, 1);
             ckp_log("%s is cut off at its end, all whole frames were read",
                     ckp_capture_name(capture));
             return true;

@@ -75,6 +75,25 @@ uint64_t ckp_flow_key_hash(const struct ckp_flow_key *key, uint64_t seed)
     return absorb(hash, (uint64_t)key->low_port << 16 | key->high_port);
 }
 
+/* High and low half of a product, folded: every bit of the input reaches every bit of the output. */
+static uint64_t fold_product(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t ckp_flow_key_table_hash(const struct ckp_flow_key *key, uint64_t seed)
+{
+    uint64_t ports = (uint64_t)key->domain << 32 | (uint64_t)key->low_port << 16 | key->high_port;
+    uint64_t low = fold_product(key->low_address.word[0] ^ seed,
+                                key->low_address.word[1] ^ UINT64_C(0x94d049bb133111eb));
+    uint64_t high = fold_product(key->high_address.word[0] ^ seed ^ UINT64_C(0xbf58476d1ce4e5b9),
+                                 key->high_address.word[1] ^ GOLDEN_RATIO_FRACTION);
+
+    return fold_product(low ^ ports ^ seed, high ^ UINT64_C(0xd6e8feb86659fd93));
+}
+
 size_t ckp_address_write(uint8_t *out, const struct ckp_address *address, bool is_ipv6)
 {
     size_t bytes = is_ipv6 ? 16 : 4;

@@ -35,6 +35,9 @@ bool ckp_flow_key_equal(const struct ckp_flow_key *a, const struct ckp_flow_key 
 /** SplitMix64's finalizer over the key's words; vectors in schemas/golden/flow_hash.tsv. */
 uint64_t ckp_flow_key_hash(const struct ckp_flow_key *key, uint64_t seed);
 
+/** For tables: a few cycles, and nobody can tell collisions without knowing the seed. */
+uint64_t ckp_flow_key_table_hash(const struct ckp_flow_key *key, uint64_t seed);
+
 static inline uint32_t ckp_flow_partition(uint64_t hash, uint32_t partition_count)
 {
     return (uint32_t)((hash >> 1) % partition_count);

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BUCKETS 1024u
+#define FIRST_BUCKETS    1024u
+#define CACHE_LINE_BYTES 64u
+
+_Static_assert(sizeof(struct ckp_flow) == 192, "a flow should fill three cache lines");
 
 static struct ckp_flow_bucket *new_buckets(size_t count)
 {
@@ -87,7 +90,8 @@ static bool grow_blocks(struct ckp_flow_table *table)
     if (!blocks)
         return false;
     table->blocks = blocks;
-    blocks[table->block_count] = malloc(CKP_FLOW_BLOCK * sizeof(struct ckp_flow));
+    blocks[table->block_count] =
+        aligned_alloc(CACHE_LINE_BYTES, CKP_FLOW_BLOCK * sizeof(struct ckp_flow));
     if (!blocks[table->block_count])
         return false;
     table->block_count++;

@@ -9,27 +9,29 @@
 
 #define CKP_FLOW_NONE UINT32_MAX
 
-/** What the probe knows of one flow. Times without a prefix are stamps of its own packets. */
+/**
+ * What the probe knows of one flow. Times without a prefix are stamps of its own packets. The first two
+ * cache lines are all that a packet touches.
+ */
 struct ckp_flow {
-    struct ckp_flow_key key;
-    uint64_t hash;
-
+    _Alignas(64) struct ckp_flow_key key;
+    struct ckp_open_run run;
+    bool has_initial_sequence_number[2];
+    bool has_fin[2];
     int64_t last_ns;       /* its last packet */
     int64_t run_end_ns;    /* end of the second that its open run lies in */
     int64_t clock_last_ns; /* capture clock at its last packet */
-    struct ckp_open_run run;
+    uint32_t initial_sequence_number[2];
+    bool is_bare_syn;            /* nothing but SYNs so far */
+    bool is_living;              /* false once the handle is in the free list */
+    uint8_t quiet_marks;         /* since the last packet */
+    uint8_t closing;             /* enum ckp_end_reason: why it will end after the linger, or NONE */
+    uint16_t vlan_id;
 
+    uint64_t hash; /* of the table */
     int64_t start_ns;
     uint64_t packets_before; /* in earlier runs */
-    uint32_t initial_sequence_number[2];
-    uint16_t vlan_id;
-    bool has_initial_sequence_number[2];
-    bool has_fin[2];
-    bool is_living; /* false once the handle is in the free list */
-    bool is_bare_syn; /* nothing but SYNs so far */
-    uint8_t quiet_marks; /* since the last packet */
-    enum ckp_end_reason closing; /* why it will end after the linger; NONE while it lives */
-
+    uint32_t partition;
     uint32_t older_run; /* list of flows with an open run, in order of opening */
     uint32_t newer_run;
     uint32_t previous_due; /* list of the wheel's slot */
@@ -72,6 +74,26 @@ static inline uint32_t ckp_flow_bucket_tag(uint64_t hash)
 static inline struct ckp_flow *ckp_flow_at(const struct ckp_flow_table *table, uint32_t flow)
 {
     return &table->blocks[flow / CKP_FLOW_BLOCK][flow % CKP_FLOW_BLOCK];
+}
+
+/** Two steps ahead of ckp_flow_table_find(): fetches where it will look first ... */
+static inline void ckp_flow_table_prefetch_bucket(const struct ckp_flow_table *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->buckets[hash & table->bucket_mask]);
+}
+
+/** ... then the flow it will probably find; returned, or CKP_FLOW_NONE. */
+static inline uint32_t ckp_flow_table_prefetch_flow(const struct ckp_flow_table *table,
+                                                    uint64_t hash)
+{
+    const struct ckp_flow_bucket *bucket = &table->buckets[hash & table->bucket_mask];
+
+    if (bucket->flow == CKP_FLOW_NONE || bucket->tag != ckp_flow_bucket_tag(hash))
+        return CKP_FLOW_NONE;
+    const char *flow = (const char *)ckp_flow_at(table, bucket->flow);
+    __builtin_prefetch(flow);
+    __builtin_prefetch(flow + 64);
+    return bucket->flow;
 }
 
 /** @return the flow, or CKP_FLOW_NONE */

@@ -24,6 +24,7 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->counters = counters;
     tracker->idle_ns = limits->idle_ns;
     tracker->flows_max = limits->flows_max;
+    tracker->table_seed = limits->table_seed;
     tracker->clock = (struct ckp_capture_clock){0};
     tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
     tracker->eviction_hand = 0;
@@ -86,9 +87,7 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
         run.packets.is_ipv6 = flow->key.is_ipv6;
         flow->packets_before += run.packets.count;
     }
-    ckp_batcher_add(tracker->batcher,
-                    ckp_flow_partition(flow->hash, tracker->batcher->config.partition_count), &run,
-                    tracker->clock.now_ns);
+    ckp_batcher_add(tracker->batcher, flow->partition, &run, tracker->clock.now_ns);
 }
 
 static void close_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
@@ -112,6 +111,12 @@ static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t 
     write_run(tracker, ckp_flow_at(&tracker->table, handle), observed_until_ns, reason);
     ckp_count(tracker->counters, end_counter[reason], 1);
     ckp_flow_table_remove(&tracker->table, handle);
+}
+
+/* A flow that lingers has its reason already. */
+static enum ckp_end_reason end_reason_of(const struct ckp_flow *flow, enum ckp_end_reason otherwise)
+{
+    return flow->closing ? (enum ckp_end_reason)flow->closing : otherwise;
 }
 
 /* Silence before the next quiet mark: 1, 2, 4, 8 ... s. */
@@ -153,7 +158,7 @@ static bool settle(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t un
     if (flow->closing) {
         if (silence_ns < LINGER_NS)
             return true;
-        end_flow(tracker, handle, flow->last_ns + LINGER_NS, flow->closing);
+        end_flow(tracker, handle, flow->last_ns + LINGER_NS, (enum ckp_end_reason)flow->closing);
         return false;
     }
     for (; quiet_ns(flow) <= silence_ns && quiet_ns(flow) < tracker->idle_ns; flow->quiet_marks++) {
@@ -260,7 +265,10 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
         handle = ckp_flow_table_add(&tracker->table, &packet->key, hash);
     }
 
+    const struct ckp_batch_config *config = &tracker->batcher->config;
     struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    flow->partition = ckp_flow_partition(ckp_flow_key_hash(&packet->key, config->hash_seed),
+                                         config->partition_count);
     flow->start_ns = flow->last_ns = packet->segment.time_ns;
     flow->vlan_id = packet->vlan_id;
     flow->is_bare_syn = true;
@@ -281,7 +289,7 @@ static uint32_t flow_of(struct ckp_flow_tracker *tracker, const struct ckp_packe
     const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
     if (!is_replaced_by(flow, segment))
         return handle;
-    end_flow(tracker, handle, flow->last_ns, flow->closing ? flow->closing : CKP_END_REPLACED);
+    end_flow(tracker, handle, flow->last_ns, end_reason_of(flow, CKP_END_REPLACED));
     return start_flow(tracker, packet, hash);
 }
 
@@ -339,12 +347,31 @@ void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_n
     keep_time(tracker);
 }
 
-void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
-                              uint64_t hash)
+void ckp_flow_tracker_expect(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked)
 {
+    tracked->hash = ckp_flow_key_table_hash(&tracked->packet.key, tracker->table_seed);
+    ckp_flow_table_prefetch_bucket(&tracker->table, tracked->hash);
+}
+
+void ckp_flow_tracker_approach(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked)
+{
+    tracked->flow = ckp_flow_table_prefetch_flow(&tracker->table, tracked->hash);
+}
+
+void ckp_flow_tracker_reach(const struct ckp_flow_tracker *tracker,
+                            const struct ckp_tracked *tracked)
+{
+    if (tracked->flow != CKP_FLOW_NONE)
+        ckp_open_run_prefetch(&tracker->pool, &ckp_flow_at(&tracker->table, tracked->flow)->run);
+}
+
+void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_tracked *tracked)
+{
+    const struct ckp_packet *packet = &tracked->packet;
+
     ckp_flow_tracker_pass_time(tracker, packet->segment.time_ns);
 
-    uint32_t handle = flow_of(tracker, packet, hash);
+    uint32_t handle = flow_of(tracker, packet, tracked->hash);
     cut_at_clock_step(tracker, handle, packet->segment.time_ns);
     learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
     append(tracker, handle, packet);
@@ -361,6 +388,6 @@ void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
         int64_t until_ns = flow->last_ns + (tracker->clock.now_ns - flow->clock_last_ns);
         if (settle(tracker, handle, until_ns))
             end_flow(tracker, handle, until_ns,
-                     flow->closing ? flow->closing : CKP_END_CAPTURE_END);
+                     end_reason_of(flow, CKP_END_CAPTURE_END));
     }
 }

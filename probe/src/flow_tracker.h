@@ -14,6 +14,7 @@ struct ckp_flow_tracker {
     struct ckp_counters *counters;
     int64_t idle_ns;    /* silence that ends a flow */
     uint32_t flows_max; /* beyond which a long silent flow is evicted */
+    uint64_t table_seed;
     struct ckp_flow_table table;
     struct ckp_run_pool pool;
     struct ckp_capture_clock clock;
@@ -28,6 +29,7 @@ struct ckp_flow_limits {
     int64_t idle_ns;
     uint32_t flows_max;
     size_t run_memory_bytes;
+    uint64_t table_seed; /* random; nothing that is written depends on it */
 };
 
 /** @return false if there is no memory; then nothing is to be freed */
@@ -35,9 +37,22 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
                            struct ckp_batcher *batcher, struct ckp_counters *counters);
 void ckp_flow_tracker_free(struct ckp_flow_tracker *tracker);
 
-/** Adds a packet to its flow; `hash` is its key's. All that is due at the tap is done before. */
-void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
-                              uint64_t hash);
+/** A packet on its way to its flow. */
+struct ckp_tracked {
+    struct ckp_packet packet;
+    uint64_t hash; /* set by ckp_flow_tracker_expect() */
+    uint32_t flow; /* a guess */
+};
+
+/**
+ * Four calls for each packet, in this order, so that the memory of a burst is fetched while others are
+ * worked on. Only the last one has an effect: it adds the packet to its flow, after all that is due at the tap.
+ */
+void ckp_flow_tracker_expect(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked);
+void ckp_flow_tracker_approach(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked);
+void ckp_flow_tracker_reach(const struct ckp_flow_tracker *tracker,
+                            const struct ckp_tracked *tracked);
+void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_tracked *tracked);
 
 /** Does all that is due at the tap at `time_ns`, without a packet. */
 void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns);

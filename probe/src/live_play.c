@@ -37,33 +37,28 @@ struct live {
     int64_t losses_told_ns;
 };
 
-static void track_merged(struct live *live, int64_t now_ns)
+static void take_merged(struct live *live, int64_t now_ns)
 {
     const struct ckp_packet *packet;
 
     while ((packet = ckp_merge_pop(&live->merge, now_ns)) != NULL)
-        ckp_worker_track(&live->worker, packet);
+        ckp_worker_take(&live->worker, packet);
 }
 
+/* With two feeds or more packets wait until they are in order. */
 static void observe(struct live *live, size_t port, const struct ckp_frame *frame)
 {
-    struct ckp_worker *worker = &live->worker;
     struct ckp_packet packet;
 
-    ckp_count(&worker->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
     if (!ckp_filter_passes(live->filter, frame)) {
-        ckp_count(&worker->counters, CKP_COUNT_FRAMES_FILTERED, 1);
-        return;
+        ckp_worker_leave_out(&live->worker);
+    } else if (ckp_ports_count(live->ports) == 1) {
+        ckp_worker_observe(&live->worker, CKP_LINK_ETHERNET, frame);
+    } else if (ckp_worker_decode(&live->worker, &packet, CKP_LINK_ETHERNET, frame)) {
+        if (!ckp_merge_has_room(&live->merge, (uint32_t)port))
+            take_merged(live, frame->time_ns);
+        ckp_merge_push(&live->merge, (uint32_t)port, &packet);
     }
-    if (!ckp_worker_decode(worker, &packet, CKP_LINK_ETHERNET, frame))
-        return;
-    if (ckp_ports_count(live->ports) == 1) {
-        ckp_worker_track(worker, &packet);
-        return;
-    }
-    if (!ckp_merge_has_room(&live->merge, (uint32_t)port))
-        track_merged(live, frame->time_ns);
-    ckp_merge_push(&live->merge, (uint32_t)port, &packet);
 }
 
 /* One burst of every port. @return how many frames */
@@ -79,7 +74,7 @@ static size_t receive(struct live *live)
         received += count;
     }
     if (ckp_ports_count(live->ports) > 1)
-        track_merged(live, ckp_clock_utc_ns());
+        take_merged(live, ckp_clock_utc_ns());
     return received;
 }
 
@@ -123,7 +118,7 @@ static void drain(struct live *live)
     while (receive(live) > 0 && ckp_clock_monotonic_ns() < deadline_ns)
         continue;
     if (ckp_ports_count(live->ports) > 1)
-        track_merged(live, INT64_MAX);
+        take_merged(live, INT64_MAX);
     note_losses(live);
 }
 

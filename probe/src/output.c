@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define WHY_BYTES_MAX  1024
 #define PORT_FLOWS_MAX 1000000u
@@ -70,6 +71,9 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
         .flows_max = flows_max(options, source),
         .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
     };
+    /* Without a random seed only the protection against forged collisions is lost. */
+    if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
+        limits.table_seed = 0;
     return ckp_worker_init(worker, (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
                            &batches, &limits, output->sink.deliver, output->sink.self);
 }

@@ -4,27 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Chunks fetched ahead of the one that is copied: memory takes as long as some chunks' work. */
+#define CHUNKS_AHEAD 8
+
 _Static_assert(sizeof(struct ckp_segment) == 48, "a slot should hold a segment without waste");
 _Static_assert(sizeof(union ckp_slot) == 48, "SACK blocks should fit into a segment's slot");
 
 bool ckp_run_pool_init(struct ckp_run_pool *pool, size_t bytes)
 {
-    size_t count = bytes / sizeof(struct ckp_chunk);
+    size_t count = bytes / (sizeof(struct ckp_chunk) + sizeof pool->next[0]);
 
     if (count >= CKP_CHUNK_NONE)
         count = CKP_CHUNK_NONE - 1;
     *pool = (struct ckp_run_pool){
-        .chunks = malloc(count * sizeof(struct ckp_chunk)),
+        .chunks = aligned_alloc(_Alignof(struct ckp_chunk), count * sizeof(struct ckp_chunk)),
+        .next = malloc(count * sizeof pool->next[0]),
         .chunk_count = (uint32_t)count,
         .free = CKP_CHUNK_NONE,
     };
-    return pool->chunks != NULL;
+    if (pool->chunks && pool->next)
+        return true;
+    ckp_run_pool_free(pool);
+    return false;
 }
 
 void ckp_run_pool_free(struct ckp_run_pool *pool)
 {
     free(pool->chunks);
+    free(pool->next);
     pool->chunks = NULL;
+    pool->next = NULL;
 }
 
 static uint32_t take_chunk(struct ckp_run_pool *pool)
@@ -32,7 +41,7 @@ static uint32_t take_chunk(struct ckp_run_pool *pool)
     uint32_t chunk = pool->free;
 
     if (chunk != CKP_CHUNK_NONE)
-        pool->free = pool->chunks[chunk].next;
+        pool->free = pool->next[chunk];
     else if (pool->touched < pool->chunk_count)
         chunk = pool->touched++;
     return chunk;
@@ -56,11 +65,11 @@ static bool reserve(struct ckp_run_pool *pool, struct ckp_open_run *run, uint32_
     uint32_t chunk = take_chunk(pool);
     if (chunk == CKP_CHUNK_NONE)
         return false;
-    pool->chunks[chunk].next = CKP_CHUNK_NONE;
+    pool->next[chunk] = CKP_CHUNK_NONE;
     if (run->last_chunk == CKP_CHUNK_NONE)
         run->first_chunk = chunk;
     else
-        pool->chunks[run->last_chunk].next = chunk;
+        pool->next[run->last_chunk] = chunk;
     if (run->slots_in_last < CKP_CHUNK_SLOTS) /* SACK blocks go with their segment: mark the gap */
         pool->chunks[run->last_chunk].slot[run->slots_in_last].segment.time_ns = -1;
     run->last_chunk = chunk;
@@ -85,6 +94,16 @@ bool ckp_open_run_append(struct ckp_run_pool *pool, struct ckp_open_run *run,
     return true;
 }
 
+/* Fetches a chunk and returns the one after. */
+static uint32_t prefetch_chunk(const struct ckp_run_pool *pool, uint32_t chunk)
+{
+    if (chunk == CKP_CHUNK_NONE)
+        return chunk;
+    for (size_t line = 0; line < sizeof(struct ckp_chunk); line += 64)
+        __builtin_prefetch((const char *)&pool->chunks[chunk] + line);
+    return pool->next[chunk];
+}
+
 /* Copies one chunk's packets, of which there may be more than `left`: the rest was never set. */
 static uint32_t copy_chunk(struct ckp_run_copy *copy, uint32_t at, uint32_t *sack_at,
                            const struct ckp_chunk *chunk, uint32_t packets)
@@ -107,13 +126,16 @@ static uint32_t copy_chunk(struct ckp_run_copy *copy, uint32_t at, uint32_t *sac
 struct ckp_packets ckp_open_run_take(struct ckp_run_pool *pool, struct ckp_open_run *run,
                                      struct ckp_run_copy *copy)
 {
-    uint32_t at = 0, sack_at = 0;
+    uint32_t at = 0, sack_at = 0, ahead = run->first_chunk;
 
-    for (uint32_t chunk = run->first_chunk; chunk != CKP_CHUNK_NONE;
-         chunk = pool->chunks[chunk].next)
+    for (int i = 0; i < CHUNKS_AHEAD; i++)
+        ahead = prefetch_chunk(pool, ahead);
+    for (uint32_t chunk = run->first_chunk; chunk != CKP_CHUNK_NONE; chunk = pool->next[chunk]) {
+        ahead = prefetch_chunk(pool, ahead);
         at = copy_chunk(copy, at, &sack_at, &pool->chunks[chunk], run->packets);
+    }
     if (run->last_chunk != CKP_CHUNK_NONE) {
-        pool->chunks[run->last_chunk].next = pool->free;
+        pool->next[run->last_chunk] = pool->free;
         pool->free = run->first_chunk;
     }
     ckp_open_run_reset(run);

@@ -15,13 +15,14 @@ union ckp_slot {
     struct ckp_sack_block sack[CKP_SACK_BLOCKS_MAX];
 };
 
+/** Four cache lines. */
 struct ckp_chunk {
-    union ckp_slot slot[CKP_CHUNK_SLOTS];
-    uint32_t next; /* in the run, or in the free list */
+    _Alignas(64) union ckp_slot slot[CKP_CHUNK_SLOTS];
 };
 
 struct ckp_run_pool {
     struct ckp_chunk *chunks;
+    uint32_t *next; /* of each chunk, in its run or in the free list; apart, so that a walk can look ahead */
     uint32_t chunk_count;
     uint32_t touched; /* chunks from here on were never used: their pages cost nothing yet */
     uint32_t free;
@@ -44,6 +45,14 @@ struct ckp_run_copy {
 /** @return false if there is no memory; `bytes` is rounded down to whole chunks */
 bool ckp_run_pool_init(struct ckp_run_pool *pool, size_t bytes);
 void ckp_run_pool_free(struct ckp_run_pool *pool);
+
+/** Fetches the memory that the next append will write. */
+static inline void ckp_open_run_prefetch(const struct ckp_run_pool *pool,
+                                         const struct ckp_open_run *run)
+{
+    if (run->slots_in_last < CKP_CHUNK_SLOTS)
+        __builtin_prefetch(&pool->chunks[run->last_chunk].slot[run->slots_in_last], 1);
+}
 
 void ckp_open_run_reset(struct ckp_open_run *run);
 

@@ -6,6 +6,7 @@ bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
                      ckp_deliver_fn *deliver, void *sink)
 {
     worker->domain = domain;
+    worker->pending_count = 0;
     worker->counters = (struct ckp_counters){0};
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
         return false;
@@ -40,45 +41,95 @@ static void count_peculiarities(struct ckp_counters *counters, const struct ckp_
         ckp_count(counters, CKP_COUNT_PACKETS_OPTIONS_CUT, 1);
 }
 
-bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
-                       const struct ckp_frame *frame)
+static void settle_fate(struct ckp_worker *worker, const struct ckp_pending_frame *frame)
 {
-    if (frame->time_ns == CKP_TIME_OUT_OF_RANGE) {
-        ckp_count(&worker->counters, CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE, 1);
-        return false;
+    ckp_count(&worker->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    if (frame->fate != CKP_COUNTERS) {
+        ckp_count(&worker->counters, frame->fate, 1);
+        return;
     }
-    enum ckp_decode_status status = ckp_decode(packet, link, frame);
-    if (status != CKP_DECODE_OK) {
-        ckp_count(&worker->counters, rejection_counter[status], 1);
-        return false;
-    }
-    count_peculiarities(&worker->counters, packet);
-    packet->key.domain = worker->domain;
-    return true;
+    count_peculiarities(&worker->counters, &frame->tracked.packet);
+    ckp_flow_tracker_observe(&worker->tracker, &frame->tracked);
 }
 
-void ckp_worker_track(struct ckp_worker *worker, const struct ckp_packet *packet)
+void ckp_worker_flush(struct ckp_worker *worker)
 {
-    ckp_flow_tracker_observe(&worker->tracker, packet,
-                             ckp_flow_key_hash(&packet->key, worker->batcher.config.hash_seed));
+    struct ckp_pending_frame *end = worker->pending + worker->pending_count;
+
+    for (struct ckp_pending_frame *frame = worker->pending; frame < end; frame++)
+        if (frame->fate == CKP_COUNTERS)
+            ckp_flow_tracker_approach(&worker->tracker, &frame->tracked);
+    for (struct ckp_pending_frame *frame = worker->pending; frame < end; frame++)
+        if (frame->fate == CKP_COUNTERS)
+            ckp_flow_tracker_reach(&worker->tracker, &frame->tracked);
+    for (struct ckp_pending_frame *frame = worker->pending; frame < end; frame++)
+        settle_fate(worker, frame);
+    worker->pending_count = 0;
+}
+
+static struct ckp_pending_frame *next_pending(struct ckp_worker *worker)
+{
+    if (worker->pending_count == CKP_WORKER_BURST_MAX)
+        ckp_worker_flush(worker);
+    return &worker->pending[worker->pending_count++];
+}
+
+/* CKP_COUNTERS if it is a packet to be tracked. */
+static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packet *packet,
+                               enum ckp_link link, const struct ckp_frame *frame)
+{
+    if (frame->time_ns == CKP_TIME_OUT_OF_RANGE)
+        return CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE;
+    enum ckp_decode_status status = ckp_decode(packet, link, frame);
+    if (status != CKP_DECODE_OK)
+        return rejection_counter[status];
+    packet->key.domain = worker->domain;
+    return CKP_COUNTERS;
 }
 
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame)
 {
-    struct ckp_packet packet;
+    struct ckp_pending_frame *pending = next_pending(worker);
 
-    if (ckp_worker_decode(worker, &packet, link, frame))
-        ckp_worker_track(worker, &packet);
+    pending->fate = decode(worker, &pending->tracked.packet, link, frame);
+    if (pending->fate == CKP_COUNTERS)
+        ckp_flow_tracker_expect(&worker->tracker, &pending->tracked);
+}
+
+void ckp_worker_leave_out(struct ckp_worker *worker)
+{
+    next_pending(worker)->fate = CKP_COUNT_FRAMES_FILTERED;
+}
+
+bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
+                       const struct ckp_frame *frame)
+{
+    enum ckp_counter fate = decode(worker, packet, link, frame);
+
+    if (fate != CKP_COUNTERS)
+        next_pending(worker)->fate = fate;
+    return fate == CKP_COUNTERS;
+}
+
+void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet)
+{
+    struct ckp_pending_frame *pending = next_pending(worker);
+
+    pending->fate = CKP_COUNTERS;
+    pending->tracked.packet = *packet;
+    ckp_flow_tracker_expect(&worker->tracker, &pending->tracked);
 }
 
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns)
 {
+    ckp_worker_flush(worker);
     ckp_flow_tracker_pass_time(&worker->tracker, time_ns);
 }
 
 void ckp_worker_finish(struct ckp_worker *worker)
 {
+    ckp_worker_flush(worker);
     ckp_flow_tracker_finish(&worker->tracker);
     ckp_batcher_finish(&worker->batcher);
 }

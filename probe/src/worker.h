@@ -11,8 +11,18 @@
 /** Time of a frame whose stamp lies outside of 1970..2261. */
 #define CKP_TIME_OUT_OF_RANGE INT64_C(-1)
 
+#define CKP_WORKER_BURST_MAX 32u
+
+/** A frame that waits for its fate: a counter, or CKP_COUNTERS for a packet to be tracked. */
+struct ckp_pending_frame {
+    enum ckp_counter fate;
+    struct ckp_tracked tracked;
+};
+
 struct ckp_worker {
     uint32_t domain;
+    uint32_t pending_count;
+    struct ckp_pending_frame pending[CKP_WORKER_BURST_MAX];
     struct ckp_counters counters;
     struct ckp_batcher batcher;
     struct ckp_flow_tracker tracker;
@@ -24,15 +34,25 @@ bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
                      ckp_deliver_fn *deliver, void *sink);
 void ckp_worker_free(struct ckp_worker *worker);
 
-/** Gives a frame that was counted as received its fate; of a TCP packet that is to be encoded. */
+/**
+ * Takes a frame. It is counted, and its packet tracked, by the time of ckp_worker_flush(), in the order in
+ * which frames came: what is written does not depend on when that is.
+ */
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame);
 
-/** The two halves of ckp_worker_observe(): @return false if the frame has its fate already ... */
+/** Takes a frame that the filter leaves out. */
+void ckp_worker_leave_out(struct ckp_worker *worker);
+
+/** Tracks all frames taken so far. */
+void ckp_worker_flush(struct ckp_worker *worker);
+
+/** ckp_worker_observe() in two halves, for those who put packets in order in between: decodes a frame; if
+ * that gives no packet it is taken with its fate and the result is false ... */
 bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
                        const struct ckp_frame *frame);
-/** ... else the packet has to be tracked. */
-void ckp_worker_track(struct ckp_worker *worker, const struct ckp_packet *packet);
+/** ... else the packet has to be handed in here. */
+void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet);
 
 /** Lets the time go on without a packet; a port's worker needs that. */
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns);

@@ -70,7 +70,6 @@ static void observe(const uint8_t *data, size_t count, int64_t time_ns)
     memcpy(bytes, data, count);
     struct ckp_frame frame = {
         .bytes = bytes, .captured_bytes = count, .original_bytes = count, .time_ns = time_ns};
-    ckp_count(&worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
     ckp_worker_observe(&worker, CKP_LINK_RAW_IP, &frame);
     free(bytes);
 }
@@ -87,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .timestamp_resolution_ns = 1,
     };
     static const struct ckp_flow_limits limits = {
-        .idle_ns = 10 * CKP_NANOS_PER_SECOND, .flows_max = 4, .run_memory_bytes = 1000};
+        .idle_ns = 10 * CKP_NANOS_PER_SECOND, .flows_max = 4, .run_memory_bytes = 4 * 260};
     int64_t time_ns = 1700000000 * CKP_NANOS_PER_SECOND;
 
     require(ckp_worker_init(&worker, 0, &batches, &limits, check_batch, NULL));

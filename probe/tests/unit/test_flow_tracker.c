@@ -119,8 +119,8 @@ static struct ckp_packet make_packet(uint16_t port, unsigned direction, unsigned
 
 static void observe(struct probe *probe, const struct ckp_packet *packet)
 {
-    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
-    ckp_flow_tracker_observe(&probe->worker.tracker, packet, ckp_flow_key_hash(&packet->key, 0));
+    ckp_worker_take(&probe->worker, packet);
+    ckp_worker_flush(&probe->worker);
 }
 
 static void send(struct probe *probe, uint16_t port, unsigned direction, unsigned flags,
@@ -464,7 +464,7 @@ static void test_runs_do_not_depend_on_other_flows(void **state)
 
 static void test_runs_are_cut_short_when_memory_is_full(void **state)
 {
-    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 1000});
+    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 4 * 260});
 
     (void)state;
     assert_int_equal(probe->worker.tracker.pool.chunk_count, 4);
@@ -482,7 +482,7 @@ static void test_runs_are_cut_short_when_memory_is_full(void **state)
 
 static void test_a_run_that_fills_the_memory_alone_is_cut_itself(void **state)
 {
-    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 500});
+    struct probe *probe = new_probe((struct ckp_flow_limits){.run_memory_bytes = 2 * 260});
 
     (void)state;
     assert_int_equal(probe->worker.tracker.pool.chunk_count, 2);
