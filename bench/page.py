@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/benchmarks.md out of what bench/run measured."""
+
+HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
+<!-- Written by bench/run --write: change bench/page.py instead. -->
+# Benchmarks
+
+`make bench` prints this page; `bench/run --write` writes it. `bench/run --scale 0.1 cpu` is quick, `--help` tells the
+rest. Nothing here is a test: figures are printed, never asserted.
+
+CPU is user and system time of all processes and their children. Start-up does not count: what is told per packet is the
+slope between a small and a large capture, and the start column is what the line through both costs at no packets.
+Competitors take turns; of each the least of all rounds counts. Figures on a machine with other work vary by some 20 %.
+"""
+
+CAPTURE = """
+## The capture
+
+`bench/capture.c` makes it of the samples' taps before the bottleneck: 100 long flows at a time and 100 mice, each copy
+of a real Linux flow with addresses, ports, sequence numbers, SACK blocks and timestamps of its own; 128 bytes of each
+frame; 120 packets a flow on average. TCP checksums are those of the samples, as no tool can verify them on cut frames.
+"""
+
+COMMANDS = """
+Commands: `chokepoint-probe --tap bench FILE`, `chokepoint analyze --format json FILE`, `tcptrace -n FILE` and with
+`-r -l`, `tshark -n -q -z conv,tcp -r FILE`, `tshark -n -T fields -e frame.time_epoch -e ip.src -e tcp.srcport -e
+tcp.seq -e tcp.analysis.ack_rtt -r FILE`; all with standard output thrown away. tshark gets a tenth of the packets, once.
+"""
+
+PIPELINE = """
+## The whole pipeline
+
+Kafka, Flink (parallelism 2, state on the heap) and ClickHouse are started anew for each size; counted is from the first
+packet until the ledger in ClickHouse has the fate of every delivered packet and no more rows come.
+"""
+
+
+def conditions(part):
+    measured_at = "" if part["scale"] == 1 else f" Captures of {part['scale']} times the usual size."
+    return (
+        f"\nMeasured at commit {part['commit']} on a {part['machine']}, {part['java']}, tcptrace {part['tcptrace']}, "
+        f"tshark {part['tshark']}; load average at the end {part['load']}.{measured_at}\n"
+    )
+
+
+def table(head, rows):
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n" + "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def slope_row(name, slope):
+    few, many = slope["packets"]
+    small, large = slope["cpu_seconds"]
+    return [name, f"{few:,}", small, f"{many:,}", large, f"{slope['ns_per_packet']:,.0f}", slope["start_seconds"]]
+
+
+SLOPE_HEAD = ["", "packets", "CPU s", "packets", "CPU s", "ns a packet", "start s"]
+
+
+def cpu_text(part):
+    if part is None:
+        return "\n## CPU per packet\n\nNot measured yet.\n"
+    rows = [slope_row(name, slope) for name, slope in part["measured"].items()]
+    return "\n## CPU per packet\n" + table(SLOPE_HEAD, rows) + COMMANDS + conditions(part)
+
+
+def ratio_rows(pipeline, cpu):
+    whole = pipeline["measured"]["all"]["ns_per_packet"]
+    rows = []
+    for name, slope in cpu["measured"].items():
+        if name.startswith("tcptrace"):
+            rows.append([f"pipeline / {name}", f"{whole / slope['ns_per_packet']:.2f}"])
+        if name.startswith("tshark"):
+            rows.append([f"{name} / pipeline", f"{slope['ns_per_packet'] / whole:.1f}"])
+    return rows
+
+
+def pipeline_text(part, cpu):
+    if part is None:
+        return PIPELINE + "\nNot measured yet.\n"
+    measured = part["measured"]
+    rows = [slope_row(name, slope) for name, slope in measured["processes"].items()]
+    text = PIPELINE + table(SLOPE_HEAD, [*rows, slope_row("**together**", measured["all"])])
+    if cpu is not None:
+        text += table(["ratio of CPU per packet", ""], ratio_rows(part, cpu))
+    sizes = [["Kafka, log segments of the topic, lz4", f"{measured['kafka_bytes_per_packet']} B a packet"]]
+    for name, size in measured["tables"].items():
+        sizes.append([f"ClickHouse, `{name}` merged, {size['rows']:,} rows", f"{size['bytes_per_row']} B a row"])
+    text += table(["stored", ""], sizes)
+    return text + (
+        f"\nThe large capture took {measured['probe_wall_seconds']} s to play and {measured['wall_seconds']} s until its"
+        " last row.\n" + conditions(part)
+    )
+
+
+def state_text(part):
+    if part is None:
+        return "\n## State, and the core alone\n\nNot measured yet.\n"
+    state = part["measured"]
+    sizes = [
+        ["mouse, largest of all samples", state["samples_mouse_bytes"], ""],
+        ["elephant, largest of all samples", state["samples_elephant_bytes"], ""],
+        [f"elephant, 10 minutes of bulk, SACK, 2 % loss ({state['lossy_packets']:,} packets), both taps",
+         state["lossy_elephant_bytes"], state["heap_lossy_elephant_bytes"]],
+        ["elephant, bulk without random loss", "", state["heap_elephant_bytes"]],
+        ["mouse of 12 packets", "", state["heap_mouse_bytes"]],
+    ]  # fmt: skip
+    cost = [
+        ["decoding a packet", f"{state['decode_ns_per_packet']} ns"],
+        ["analysing a packet", f"{state['analysis_ns_per_packet']} ns"],
+        ["closing an interval of a flow, all modules and its row", f"{state['interval_us']} µs"],
+        ["batch stream, not compressed", f"{state['batch_bytes_per_packet']} B a packet"],
+    ]
+    return (
+        "\n## State, and the core alone\n\nSerialised: bytes of the flow's state, taken after every run. Heap: growth by"
+        " 10,000 flows / 10,000, each\nfed with the first 4,000 packets.\n"
+        + table(["state", "serialised B", "heap B"], sizes)
+        + f"\nCPU of one thread over {state['core_packets']:,} packets of the capture, optimising compiler, least of 8"
+        " rounds. An interval's cost is\nthe difference between intervals of 100 ms and of 1 s, by additional row.\n"
+        + table(["core", ""], cost)
+        + conditions(part)
+    )
+
+
+def text(results):
+    return (
+        HEAD
+        + CAPTURE
+        + cpu_text(results.get("cpu"))
+        + pipeline_text(results.get("pipeline"), results.get("cpu"))
+        + state_text(results.get("state"))
+    )
