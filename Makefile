@@ -26,4 +26,7 @@ fmt: ## bring Java and C into the house's form
 	./chokepoint packages test
 	mvn -B -q spotless:apply
 
-.PHONY: help build demo demo-stop test lint fmt
+bench: ## print the figures of docs/benchmarks.md
+	bench/run
+
+.PHONY: help build demo demo-stop test lint fmt bench
