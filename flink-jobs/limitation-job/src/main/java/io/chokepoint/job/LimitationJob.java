@@ -18,6 +18,7 @@ import io.chokepoint.job.source.SchemaTopic;
 import io.chokepoint.job.source.WriterSchemas;
 import java.time.Duration;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.connector.sink2.Sink;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.connector.base.DeliveryGuarantee;
@@ -46,7 +47,14 @@ import org.slf4j.LoggerFactory;
  */
 public final class LimitationJob {
     private static final Logger LOG = LoggerFactory.getLogger(LimitationJob.class);
-    private static final Duration IDLE_PARTITION = Duration.ofMinutes(1);
+    /**
+     * A partition without records for so long no longer holds back the cleaning up. Long, because one whose broker is
+     * only slow would otherwise have its flows ended before the rest of them is read.
+     */
+    private static final Duration IDLE_PARTITION = Duration.ofMinutes(10);
+    /** Fixed for the life of the state, so it does not depend on the cluster. */
+    private static final int MAX_PARALLELISM = 1024;
+
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final int WRONG_OPTIONS = 2;
     private static final int FAILED = 1;
@@ -79,6 +87,7 @@ public final class LimitationJob {
         Configuration configuration = new Configuration();
         configuration.set(PipelineOptions.GENERIC_TYPES, false);
         configuration.set(PipelineOptions.OBJECT_REUSE, true);
+        configuration.set(PipelineOptions.MAX_PARALLELISM, MAX_PARALLELISM);
         return configuration;
     }
 
@@ -96,21 +105,29 @@ public final class LimitationJob {
 
     static void build(StreamExecutionEnvironment environment, JobOptions options, int partitions) throws WrongOption {
         BatchSplitter.Topic topic = new BatchSplitter.Topic(options.topic(), partitions, options.hashSeed());
-        SingleOutputStreamOperator<TapRun> runs = environment
-                .fromSource(source(options), byTheLog(), "batches")
-                .uid("batches")
-                .process(new BatchSplitter(
-                        topic, new WriterSchemas(new SchemaTopic(options.kafka(), options.schemaTopic()))))
-                .returns(TapRun.type())
-                .name("split")
-                .uid("split");
+        WriterSchemas schemas = new WriterSchemas(new SchemaTopic(options.kafka(), options.schemaTopic()));
+        DataStream<KafkaRecord> records =
+                environment.fromSource(source(options), byTheLog(), "batches").uid("batches");
+        connect(
+                records,
+                new BatchSplitter(topic, schemas),
+                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic()),
+                new ClickHouseSink(options.clickHouse()),
+                rejected(options));
+    }
+
+    /** Everything between the ends, which tests replace. */
+    static void connect(
+            DataStream<KafkaRecord> records,
+            BatchSplitter splitter,
+            FlowAnalysisFunction analysis,
+            Sink<EncodedRow> rowSink,
+            Sink<RejectedRecord> rejectedSink) {
+        SingleOutputStreamOperator<TapRun> runs =
+                records.process(splitter).returns(TapRun.type()).name("split").uid("split");
 
         SingleOutputStreamOperator<EncodedRow> rows = runs.keyBy(TapRun::key, FlowAtTap.type())
-                .transform(
-                        "analyse",
-                        EncodedRow.type(),
-                        new FlowAnalysisOperator(
-                                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic())))
+                .transform("analyse", EncodedRow.type(), new FlowAnalysisOperator(analysis))
                 .uid("analyse");
 
         DataStream<LedgerEntry> ledger =
@@ -120,14 +137,10 @@ public final class LimitationJob {
                 .name("books")
                 .uid("books");
 
-        rows.union(books)
-                .sinkTo(new ClickHouseSink(options.clickHouse()))
-                .setParallelism(1)
-                .name("clickhouse")
-                .uid("clickhouse");
+        rows.union(books).sinkTo(rowSink).setParallelism(1).name("clickhouse").uid("clickhouse");
         runs.getSideOutput(BatchSplitter.REJECTED)
                 .union(rows.getSideOutput(FlowAnalysisFunction.REJECTED))
-                .sinkTo(rejected(options))
+                .sinkTo(rejectedSink)
                 .name("rejected")
                 .uid("rejected");
     }

@@ -73,7 +73,9 @@ public final class Books extends KeyedProcessFunction<BatchOrigin, LedgerEntry, 
             return;
         }
         tell(context.getCurrentKey(), books, out);
-        boolean looksForSilence = context.timeDomain() == TimeDomain.EVENT_TIME && timestamp != AT_THE_END;
+        // When the input has ended all timers fire, but the last fates are still on their way.
+        boolean looksForSilence = context.timeDomain() == TimeDomain.EVENT_TIME
+                && context.timerService().currentWatermark() != Long.MAX_VALUE;
         if (looksForSilence && timestamp >= books.touchedMillis() + SILENT_MILLIS) {
             context.timerService().deleteEventTimeTimer(AT_THE_END);
             state.clear();

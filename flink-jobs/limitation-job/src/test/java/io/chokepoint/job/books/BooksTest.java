@@ -121,6 +121,15 @@ class BooksTest {
     }
 
     @Test
+    void fatesBehindTheEndOfTheInputAddToTheTotals() throws Exception {
+        feed(batch(ORIGIN, 0, NOW, 150), contributed(ORIGIN, 3, 80));
+        harness.processWatermark(Long.MAX_VALUE);
+        feed(contributed(ORIGIN, 1, 20));
+
+        assertThat(told()).contains(hex(rows.ledger(ORIGIN, "contributed", new Amount(0, 4, 100))));
+    }
+
+    @Test
     void aSilentOriginLeavesNothing() throws Exception {
         feed(batch(ORIGIN, 0, NOW, 150));
         harness.processWatermark(NOW + 1);
