@@ -62,7 +62,7 @@ struct ckp_batcher {
     struct ckp_partition *partitions;
     uint32_t oldest; /* open batch */
     uint32_t newest;
-    uint8_t *spare; /* buffers without a batch, each pointing to the next */
+    uint8_t *spare;       /* buffers without a batch, each pointing to the next */
     int64_t told_ns;      /* when the last batch was opened */
     uint64_t frames_told; /* CKP_COUNT_FRAMES_RECEIVED in the last header */
 };
@@ -82,7 +82,8 @@ void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns);
 /** Delivers an empty batch, for its counters, if there was no batch for `silence_ns`. */
 void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silence_ns);
 
-/** Delivers all that is open; if frames came after the last header, an empty batch tells of them. */
+/** Delivers all that is open; if frames came after the last header, an empty batch tells of them.
+ */
 void ckp_batcher_finish(struct ckp_batcher *batcher);
 
 #endif

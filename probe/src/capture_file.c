@@ -74,8 +74,8 @@ static bool check_format(struct ckp_capture *capture, FILE *stream, char *why, s
     return false;
 }
 
-/* libpcap reads a frame in two small pieces: the default of 4 KiB a system call and a lock a piece would
- * cost more than all of decoding. */
+/* libpcap reads a frame in two small pieces: the default of 4 KiB a system call and a lock a piece
+ * would cost more than all of decoding. */
 static void make_fast(FILE *stream)
 {
     setvbuf(stream, NULL, _IOFBF, READ_BYTES);

@@ -8,15 +8,15 @@
 /* Section header and first interface, with their options, fit in here or are not looked at. */
 #define PEEK_BYTES_MAX 4096u
 
-#define PCAP_MAGIC_US        0xa1b2c3d4u
-#define PCAP_MAGIC_NS        0xa1b23c4du
-#define PCAP_MAGIC_MODIFIED  0xa1b2cd34u /* with more fields a frame; µs */
-#define PCAPNG_SECTION       0x0a0d0d0au
-#define PCAPNG_BYTE_ORDER    0x1a2b3c4du
-#define PCAPNG_INTERFACE     1u
-#define PCAPNG_OPTION_END    0u
+#define PCAP_MAGIC_US         0xa1b2c3d4u
+#define PCAP_MAGIC_NS         0xa1b23c4du
+#define PCAP_MAGIC_MODIFIED   0xa1b2cd34u /* with more fields a frame; µs */
+#define PCAPNG_SECTION        0x0a0d0d0au
+#define PCAPNG_BYTE_ORDER     0x1a2b3c4du
+#define PCAPNG_INTERFACE      1u
+#define PCAPNG_OPTION_END     0u
 #define PCAPNG_OPTION_TSRESOL 9u
-#define RESOLUTION_US_NS     INT64_C(1000)
+#define RESOLUTION_US_NS      INT64_C(1000)
 
 struct peek {
     FILE *stream;
@@ -102,6 +102,22 @@ static int64_t pcapng_resolution_ns(struct peek *peek)
     return RESOLUTION_US_NS;
 }
 
+/* The older format, in either byte order, tells the resolution by its magic number. */
+static enum ckp_capture_format recognise_pcap(uint32_t magic, int64_t *resolution_ns)
+{
+    switch (magic) {
+    case PCAP_MAGIC_NS:
+        *resolution_ns = 1;
+        return CKP_FORMAT_PCAP;
+    case PCAP_MAGIC_US:
+    case PCAP_MAGIC_MODIFIED:
+        *resolution_ns = RESOLUTION_US_NS;
+        return CKP_FORMAT_PCAP;
+    default:
+        return CKP_FORMAT_UNKNOWN;
+    }
+}
+
 static enum ckp_capture_format recognise(struct peek *peek, int64_t *resolution_ns)
 {
     if (!fetch(peek, 4))
@@ -112,20 +128,13 @@ static enum ckp_capture_format recognise(struct peek *peek, int64_t *resolution_
         return CKP_FORMAT_ZSTD;
 
     uint32_t magic = load_32(peek, 0);
-    uint32_t swapped = __builtin_bswap32(magic);
     if (magic == PCAPNG_SECTION) {
         *resolution_ns = pcapng_resolution_ns(peek);
         return CKP_FORMAT_PCAPNG;
     }
-    if (magic == PCAP_MAGIC_NS || swapped == PCAP_MAGIC_NS) {
-        *resolution_ns = 1;
-        return CKP_FORMAT_PCAP;
-    }
-    *resolution_ns = RESOLUTION_US_NS;
-    return magic == PCAP_MAGIC_US || swapped == PCAP_MAGIC_US || magic == PCAP_MAGIC_MODIFIED ||
-                   swapped == PCAP_MAGIC_MODIFIED
-               ? CKP_FORMAT_PCAP
-               : CKP_FORMAT_UNKNOWN;
+    enum ckp_capture_format format = recognise_pcap(magic, resolution_ns);
+    return format == CKP_FORMAT_PCAP ? format
+                                     : recognise_pcap(__builtin_bswap32(magic), resolution_ns);
 }
 
 enum ckp_capture_format ckp_capture_format_peek(FILE *stream, int64_t *resolution_ns)

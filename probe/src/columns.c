@@ -65,7 +65,8 @@ static inline void add_repeat(struct repeats *repeats, int64_t value)
 
 /* Each writer below loops over all segments; `s` is the one at hand. */
 #define FOR_EACH_SEGMENT(s, packets)                                                               \
-    for (const struct ckp_segment *s = (packets)->segments; s < (packets)->segments + (packets)->count; s++)
+    for (const struct ckp_segment *s = (packets)->segments;                                        \
+         s < (packets)->segments + (packets)->count; s++)
 
 static uint8_t *write_time_ns(uint8_t *out, const struct ckp_packets *packets)
 {

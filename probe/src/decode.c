@@ -29,7 +29,7 @@ enum ckp_decode_status ckp_decode(struct ckp_packet *packet, enum ckp_link link,
     packet->is_first_fragment = ip.is_first_fragment;
     packet->key.domain = 0;
     packet->key.is_ipv6 = ip.is_ipv6;
-    segment->direction = ckp_flow_key_order(&packet->key, &ip.source, source_port,
-                                            &ip.destination, destination_port);
+    segment->direction = ckp_flow_key_order(&packet->key, &ip.source, source_port, &ip.destination,
+                                            destination_port);
     return CKP_DECODE_OK;
 }

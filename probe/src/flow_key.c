@@ -75,7 +75,7 @@ uint64_t ckp_flow_key_hash(const struct ckp_flow_key *key, uint64_t seed)
     return absorb(hash, (uint64_t)key->low_port << 16 | key->high_port);
 }
 
-/* High and low half of a product, folded: every bit of the input reaches every bit of the output. */
+/* Both halves of a product, folded: every bit of the input reaches every bit of the output. */
 static uint64_t fold_product(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;

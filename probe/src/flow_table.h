@@ -10,8 +10,8 @@
 #define CKP_FLOW_NONE UINT32_MAX
 
 /**
- * What the probe knows of one flow. Times without a prefix are stamps of its own packets. The first two
- * cache lines are all that a packet touches.
+ * What the probe knows of one flow. Times without a prefix are stamps of its own packets. The first
+ * two cache lines are all that a packet touches.
  */
 struct ckp_flow {
     _Alignas(64) struct ckp_flow_key key;
@@ -22,10 +22,10 @@ struct ckp_flow {
     int64_t run_end_ns;    /* end of the second that its open run lies in */
     int64_t clock_last_ns; /* capture clock at its last packet */
     uint32_t initial_sequence_number[2];
-    bool is_bare_syn;            /* nothing but SYNs so far */
-    bool is_living;              /* false once the handle is in the free list */
-    uint8_t quiet_marks;         /* since the last packet */
-    uint8_t closing;             /* enum ckp_end_reason: why it will end after the linger, or NONE */
+    bool is_bare_syn;    /* nothing but SYNs so far */
+    bool is_living;      /* false once the handle is in the free list */
+    uint8_t quiet_marks; /* since the last packet */
+    uint8_t closing;     /* enum ckp_end_reason: why it will end after the linger, or NONE */
     uint16_t vlan_id;
 
     uint64_t hash; /* of the table */
@@ -44,7 +44,7 @@ struct ckp_flow {
 #define CKP_WHEEL_TICK_SHIFT 26
 
 struct ckp_flow_bucket {
-    uint32_t tag; /* upper half of the hash */
+    uint32_t tag;  /* upper half of the hash */
     uint32_t flow; /* CKP_FLOW_NONE if empty */
 };
 

@@ -387,7 +387,6 @@ void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
             continue;
         int64_t until_ns = flow->last_ns + (tracker->clock.now_ns - flow->clock_last_ns);
         if (settle(tracker, handle, until_ns))
-            end_flow(tracker, handle, until_ns,
-                     end_reason_of(flow, CKP_END_CAPTURE_END));
+            end_flow(tracker, handle, until_ns, end_reason_of(flow, CKP_END_CAPTURE_END));
     }
 }

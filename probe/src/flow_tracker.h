@@ -19,7 +19,7 @@ struct ckp_flow_tracker {
     struct ckp_run_pool pool;
     struct ckp_capture_clock clock;
     uint32_t stray_flows[CKP_CLOCK_STRAYS]; /* those whose packets the clock does not believe yet */
-    uint32_t oldest_run; /* flows with an open run, in order of opening */
+    uint32_t oldest_run;                    /* flows with an open run, in order of opening */
     uint32_t newest_run;
     uint32_t eviction_hand;
     struct ckp_run_copy copy;
@@ -45,8 +45,9 @@ struct ckp_tracked {
 };
 
 /**
- * Four calls for each packet, in this order, so that the memory of a burst is fetched while others are
- * worked on. Only the last one has an effect: it adds the packet to its flow, after all that is due at the tap.
+ * Four calls for each packet, in this order, so that the memory of a burst is fetched while others
+ * are worked on. Only the last one has an effect: it adds the packet to its flow, after all that is
+ * due at the tap.
  */
 void ckp_flow_tracker_expect(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked);
 void ckp_flow_tracker_approach(const struct ckp_flow_tracker *tracker, struct ckp_tracked *tracked);

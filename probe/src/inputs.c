@@ -37,8 +37,7 @@ static void identify(struct ckp_inputs *inputs)
         uint64_t hash = 0;
         if (!ckp_capture_hash(inputs->captures[i], &hash))
             ckp_log("%s cannot be read to its end", ckp_capture_name(inputs->captures[i]));
-        inputs->session =
-            i == 0 ? hash : XXH3_64bits_withSeed(&hash, sizeof hash, inputs->session);
+        inputs->session = i == 0 ? hash : XXH3_64bits_withSeed(&hash, sizeof hash, inputs->session);
         if (ckp_capture_resolution_ns(inputs->captures[i]) > inputs->resolution_ns)
             inputs->resolution_ns = ckp_capture_resolution_ns(inputs->captures[i]);
     }

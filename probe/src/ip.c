@@ -11,11 +11,11 @@
 #define IPV4_OFFSET_MASK      0x1fffu
 
 /* RFC 8200 §3, §4. */
-#define IPV6_HEADER_BYTES    40u
-#define IPV6_FRAGMENT_BYTES  8u
-#define IPV6_OFFSET_MASK     0xfff8u
-#define IPV6_MORE_FRAGMENTS  0x0001u
-#define IPV6_EXTENSIONS_MAX  16
+#define IPV6_HEADER_BYTES   40u
+#define IPV6_FRAGMENT_BYTES 8u
+#define IPV6_OFFSET_MASK    0xfff8u
+#define IPV6_MORE_FRAGMENTS 0x0001u
+#define IPV6_EXTENSIONS_MAX 16
 
 enum {
     NEXT_HOP_BY_HOP = 0,

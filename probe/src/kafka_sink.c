@@ -192,11 +192,10 @@ static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_to
         int64_t waited_ns = ckp_clock_monotonic_ns() - start_ns;
         rd_kafka_resp_err_t error =
             ask_partitions(sink, topic, sink->timeout_ns - waited_ns, count);
-        bool may_change = error == RD_KAFKA_RESP_ERR__TRANSPORT ||
-                          error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
-                          error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
-                          (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
-                           waited_ns < NEW_TOPIC_NS);
+        bool may_change =
+            error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
+            error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+            (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && waited_ns < NEW_TOPIC_NS);
         if (!may_change || ckp_clock_monotonic_ns() - start_ns > sink->timeout_ns)
             return error;
         rd_kafka_poll(sink->producer, POLL_MS);
@@ -207,7 +206,8 @@ static bool count_partitions(struct kafka_sink *sink, const char *name, uint32_t
                              size_t why_size)
 {
     rd_kafka_topic_t *topic = rd_kafka_topic_new(sink->producer, name, NULL);
-    rd_kafka_resp_err_t error = topic ? await_partitions(sink, topic, count) : rd_kafka_last_error();
+    rd_kafka_resp_err_t error =
+        topic ? await_partitions(sink, topic, count) : rd_kafka_last_error();
 
     if (topic)
         rd_kafka_topic_destroy(topic);
@@ -329,8 +329,7 @@ static bool close_kafka(void *self, char *why, size_t why_size)
 
 enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *partition_count,
                                           const struct ckp_kafka_config *config,
-                                          struct ckp_counters *counters, char *why,
-                                          size_t why_size)
+                                          struct ckp_counters *counters, char *why, size_t why_size)
 {
     struct kafka_sink *self = calloc(1, sizeof *self);
 

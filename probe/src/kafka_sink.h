@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches as records of a Kafka topic, at least once asked and at most once written: idempotent, all
- * replicas, partition by flow. */
+/* Batches as records of a Kafka topic, at least once asked and at most once written: idempotent,
+ * all replicas, partition by flow. */
 #ifndef CKP_KAFKA_SINK_H
 #define CKP_KAFKA_SINK_H
 

@@ -50,8 +50,9 @@ bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaint
             continue;
         is_balanced = false;
         if (complaints)
-            fprintf(complaints, "the ledger does not balance: %s is %" PRIu64 ", its parts are %" PRIu64 "\n",
-                ckp_counter_info[equations[i].whole].name, whole, sum);
+            fprintf(complaints,
+                    "the ledger does not balance: %s is %" PRIu64 ", its parts are %" PRIu64 "\n",
+                    ckp_counter_info[equations[i].whole].name, whole, sum);
     }
     return is_balanced;
 }

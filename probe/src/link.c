@@ -3,16 +3,16 @@
 
 #include "octets.h"
 
-#define ETHERNET_TYPE_AT    12u
-#define ETHERNET_BYTES      14u
-#define LINUX_SLL_TYPE_AT   14u
-#define LINUX_SLL_BYTES     16u
-#define LINUX_SLL2_TYPE_AT  0u
-#define LINUX_SLL2_BYTES    20u
-#define NULL_BYTES          4u
-#define VLAN_TAG_BYTES      4u
-#define VLAN_TAGS_MAX       8
-#define VLAN_ID_MASK        0x0fffu
+#define ETHERNET_TYPE_AT   12u
+#define ETHERNET_BYTES     14u
+#define LINUX_SLL_TYPE_AT  14u
+#define LINUX_SLL_BYTES    16u
+#define LINUX_SLL2_TYPE_AT 0u
+#define LINUX_SLL2_BYTES   20u
+#define NULL_BYTES         4u
+#define VLAN_TAG_BYTES     4u
+#define VLAN_TAGS_MAX      8
+#define VLAN_ID_MASK       0x0fffu
 
 #define TYPE_IPV4 0x0800u
 #define TYPE_IPV6 0x86ddu

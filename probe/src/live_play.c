@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One worker runs to completion: receive, decode, track, encode, hand over. Nothing in here may wait
- * but the sleep of an idle loop, for the kernel's queue overflows meanwhile.
+ * One worker runs to completion: receive, decode, track, encode, hand over. Nothing in here may
+ * wait but the sleep of an idle loop, for the kernel's queue overflows meanwhile.
  */
 #include "live_play.h"
 
@@ -22,8 +22,8 @@
 #define LOSSES_NS        CKP_NANOS_PER_SECOND
 #define DRAIN_NS         (100 * CKP_NANOS_PER_MILLI)
 
-/* Frames may reach us this much later than their stamps: the time that passes without frames must not
- * overtake them. */
+/* Frames may reach us this much later than their stamps: the time that passes without frames must
+ * not overtake them. */
 #define DELIVERY_NS (20 * CKP_NANOS_PER_MILLI)
 
 struct live {
@@ -129,9 +129,10 @@ static int play(struct live *live, const struct ckp_options *options)
     struct ckp_source source = {
         .session = (uint64_t)now_ns,
         .timestamp_source = timestamp_source,
-        .timestamp_resolution_ns = timestamp_source == CKP_TIMESTAMP_KERNEL || live->idle_sleep_ns == 0
-                                       ? RESOLUTION_US_NS
-                                       : live->idle_sleep_ns,
+        .timestamp_resolution_ns =
+            timestamp_source == CKP_TIMESTAMP_KERNEL || live->idle_sleep_ns == 0
+                ? RESOLUTION_US_NS
+                : live->idle_sleep_ns,
         .is_lossless = false,
     };
     int code = ckp_output_open(&live->output, options, &source, &live->worker);
@@ -155,8 +156,8 @@ static bool open_ports(struct live *live, const struct ckp_options *options)
 
     if (expression) /* checked when the options were read */
         live->filter = ckp_filter_new_ethernet(expression, why, sizeof why);
-    live->ports = ckp_ports_open(specs, count, ckp_option_text(options, CKP_OPTION_EAL), why,
-                                 sizeof why);
+    live->ports =
+        ckp_ports_open(specs, count, ckp_option_text(options, CKP_OPTION_EAL), why, sizeof why);
     if (!live->ports)
         ckp_log("%s", why);
     return live->ports != NULL;

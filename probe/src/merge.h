@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. Several feeds of one tap -> one stream in the order of the stamps: a fibre tap has a feed for
- * each direction, and a flow that saw the answer before the question would have a forged handshake. */
+/* PURE. Several feeds of one tap -> one stream in the order of the stamps: a fibre tap has a feed
+ * for each direction, and a flow that saw the answer before the question would have a forged
+ * handshake. */
 #ifndef CKP_MERGE_H
 #define CKP_MERGE_H
 
@@ -32,8 +33,8 @@ bool ckp_merge_has_room(const struct ckp_merge *merge, uint32_t feed);
 void ckp_merge_push(struct ckp_merge *merge, uint32_t feed, const struct ckp_packet *packet);
 
 /**
- * The next packet: the earliest, once every feed has one to compare, or it has waited long enough at
- * `now_ns`, or its feed is full.
+ * The next packet: the earliest, once every feed has one to compare, or it has waited long enough
+ * at `now_ns`, or its feed is full.
  *
  * @return NULL if there is none; else valid until the next push
  */

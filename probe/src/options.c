@@ -55,21 +55,23 @@ static bool parse_number(const char *text, int base, const struct unit *units, u
     return false;
 }
 
+static bool is_in_range(const struct option_info *info, uint64_t number)
+{
+    return number >= info->min && number <= info->max;
+}
+
 static bool parse_value(const struct option_info *info, const char *text, uint64_t *number)
 {
     switch (info->kind) {
     case TEXT:
     case LIST:
-        return strlen(text) >= info->min && strlen(text) <= info->max;
+        return is_in_range(info, strlen(text));
     case COUNT:
-        return parse_number(text, 10, no_units, number) && *number >= info->min &&
-               *number <= info->max;
+        return parse_number(text, 10, no_units, number) && is_in_range(info, *number);
     case SIZE:
-        return parse_number(text, 10, size_units, number) && *number >= info->min &&
-               *number <= info->max;
+        return parse_number(text, 10, size_units, number) && is_in_range(info, *number);
     case DURATION:
-        return parse_number(text, 10, duration_units, number) && *number >= info->min &&
-               *number <= info->max;
+        return parse_number(text, 10, duration_units, number) && is_in_range(info, *number);
     case BITS:
         return parse_number(text, strncmp(text, "0x", 2) == 0 ? 16 : 10, no_units, number);
     case FLAG:
@@ -221,9 +223,11 @@ bool ckp_options_parse(struct ckp_options *options, int argc, char **argv)
 void ckp_options_print_help(FILE *out)
 {
     fputs("usage: chokepoint-probe [OPTION]... FILE...\n"
+          "       chokepoint-probe [OPTION]... --port DEVICE...\n"
           "\n"
           "Reads captures (pcap or pcapng; - is standard input) of one tap, in the order of their\n"
-          "first packets, and writes the features of their TCP packets as a batch stream.\n"
+          "first packets, or watches ports, and hands on the features of all TCP packets in\n"
+          "batches: as a stream, or to Kafka.\n"
           "\n",
           out);
     for (int i = 0; i < CKP_OPTIONS; i++) {
@@ -233,10 +237,11 @@ void ckp_options_print_help(FILE *out)
         fprintf(out, "  %-22s %s%s%s%s\n", name, info->help, *info->default_value ? " [" : "",
                 info->default_value, *info->default_value ? "]" : "");
     }
-    fputs("\n"
-          "Exit codes: 0 all read, also a capture that is cut off at its end; 1 an input could not\n"
-          "be read, the output failed, or the ledger does not balance; 2 wrong options.\n",
-          out);
+    fputs(
+        "\n"
+        "Exit codes: 0 all read, also a capture that is cut off at its end; 1 an input could not\n"
+        "be read, the output failed, or the ledger does not balance; 2 wrong options.\n",
+        out);
 }
 
 void ckp_options_print_table(FILE *out)

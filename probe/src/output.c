@@ -29,8 +29,8 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .is_lossless = source->is_lossless,
     };
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
-    enum ckp_kafka_status status = ckp_kafka_sink_open(&output->sink, partition_count, &config,
-                                                       counters, why, WHY_BYTES_MAX);
+    enum ckp_kafka_status status =
+        ckp_kafka_sink_open(&output->sink, partition_count, &config, counters, why, WHY_BYTES_MAX);
     if (status != CKP_KAFKA_OK)
         return status == CKP_KAFKA_WRONG_SETTING ? CKP_EXIT_WRONG_OPTIONS : CKP_EXIT_NOT_ALL_DONE;
 

@@ -28,8 +28,8 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
 
 bool ckp_output_has_failed(const struct ckp_output *output);
 
-/** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost; then
- * one sentence was told */
+/** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost;
+ * then one sentence was told */
 bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker);
 
 #endif

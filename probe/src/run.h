@@ -22,7 +22,7 @@ enum ckp_end_reason {
 
 struct ckp_run {
     const struct ckp_flow_key *key;
-    uint16_t vlan_id; /* CKP_VLAN_NONE if untagged */
+    uint16_t vlan_id;  /* CKP_VLAN_NONE if untagged */
     int64_t tunnel_id; /* CKP_TUNNEL_NONE outside tunnels */
     int64_t flow_start_ns;
     uint64_t packets_before;

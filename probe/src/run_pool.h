@@ -22,7 +22,8 @@ struct ckp_chunk {
 
 struct ckp_run_pool {
     struct ckp_chunk *chunks;
-    uint32_t *next; /* of each chunk, in its run or in the free list; apart, so that a walk can look ahead */
+    uint32_t *next; /* of each chunk, in its run or in the free list; apart, so that a walk can look
+                       ahead */
     uint32_t chunk_count;
     uint32_t touched; /* chunks from here on were never used: their pages cost nothing yet */
     uint32_t free;

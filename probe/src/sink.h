@@ -10,8 +10,8 @@ struct ckp_sink {
     ckp_deliver_fn *deliver;
     /** Whether nothing can be delivered any more: reading on is in vain. */
     bool (*has_failed)(const void *self);
-    /** Waits until all is delivered, or counted as undelivered, and frees everything. On failure writes
-     * one sentence into `why` and returns false. */
+    /** Waits until all is delivered, or counted as undelivered, and frees everything. On failure
+     * writes one sentence into `why` and returns false. */
     bool (*close)(void *self, char *why, size_t why_size);
 };
 

@@ -16,21 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS          16383u /* 36 MB a port; a power of 2 less 1 wastes no memory */
-#define BUFFER_CACHE     256u
-#define RECEIVE_QUEUE    4096u
+#define BUFFERS           16383u /* 36 MB a port; a power of 2 less 1 wastes no memory */
+#define BUFFER_CACHE      256u
+#define RECEIVE_QUEUE     4096u
 #define EAL_ARGUMENTS_MAX 64
-#define EAL_TEXT_MAX     1024
-#define NANOS_PER_MICRO  1000
+#define EAL_TEXT_MAX      1024
+#define NANOS_PER_MICRO   1000
 
 struct port {
     uint16_t id;
     struct rte_mempool *buffers;
     struct rte_mbuf *burst[CKP_BURST_MAX];
     uint16_t burst_count;
-    bool is_stamped;               /* by the kernel, in microseconds */
-    bool counts_losses;            /* else they are deduced from the interface's own counter */
-    char interface[64];            /* of the kernel; empty if none is known */
+    bool is_stamped;    /* by the kernel, in microseconds */
+    bool counts_losses; /* else they are deduced from the interface's own counter */
+    char interface[64]; /* of the kernel; empty if none is known */
     uint64_t received;
     uint64_t interface_frames_before;
 };
@@ -38,7 +38,7 @@ struct port {
 struct ckp_ports {
     struct port ports[CKP_PORTS_MAX];
     size_t count;
-    bool is_started; /* DPDK itself */
+    bool is_started;     /* DPDK itself */
     size_t stamp_offset; /* in a buffer */
     uint64_t stamp_flag; /* 0 if no driver stamps */
 };
@@ -149,9 +149,9 @@ static int configure(struct port *port)
     if (error == 0)
         error = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &descriptors, &none);
     if (error == 0)
-        error = rte_eth_rx_queue_setup(port->id, 0, descriptors,
-                                       (unsigned)rte_eth_dev_socket_id(port->id), NULL,
-                                       port->buffers);
+        error =
+            rte_eth_rx_queue_setup(port->id, 0, descriptors,
+                                   (unsigned)rte_eth_dev_socket_id(port->id), NULL, port->buffers);
     if (error == 0)
         error = rte_eth_dev_start(port->id);
     if (error == 0)

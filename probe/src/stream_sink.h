@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch stream on a file or pipe: little-endian u32 length + the bytes of one Kafka value. Delivery
- * waits as long as the reader takes. */
+/* A batch stream on a file or pipe: little-endian u32 length + the bytes of one Kafka value.
+ * Delivery waits as long as the reader takes. */
 #ifndef CKP_STREAM_SINK_H
 #define CKP_STREAM_SINK_H
 
 #include "sink.h"
 
-/** Makes the file anew, or takes standard output for "-". @return false with one sentence in `why` */
+/** Makes the file anew, or takes standard output for "-". @return false with one sentence in `why`
+ */
 bool ckp_stream_sink_open(struct ckp_sink *sink, const char *path, struct ckp_counters *counters,
                           char *why, size_t why_size);
 

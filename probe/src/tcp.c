@@ -122,9 +122,9 @@ enum ckp_decode_status ckp_tcp_read(struct ckp_packet *packet, uint16_t *source_
     segment->tcp_flags = header[13];
     segment->window_field = ckp_load_be16(header + 14);
     segment->payload_bytes = (uint32_t)(tcp->length - header_bytes);
-    packet->options_status = read_options(packet, header + TCP_HEADER_BYTES_MIN,
-                                          tcp->captured - TCP_HEADER_BYTES_MIN,
-                                          header_bytes - TCP_HEADER_BYTES_MIN);
+    packet->options_status =
+        read_options(packet, header + TCP_HEADER_BYTES_MIN, tcp->captured - TCP_HEADER_BYTES_MIN,
+                     header_bytes - TCP_HEADER_BYTES_MIN);
     if (packet->options_status != CKP_OPTIONS_OK)
         segment->options_present |= CKP_OPTION_MALFORMED;
     return CKP_DECODE_OK;

@@ -35,8 +35,8 @@ bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
 void ckp_worker_free(struct ckp_worker *worker);
 
 /**
- * Takes a frame. It is counted, and its packet tracked, by the time of ckp_worker_flush(), in the order in
- * which frames came: what is written does not depend on when that is.
+ * Takes a frame. It is counted, and its packet tracked, by the time of ckp_worker_flush(), in the
+ * order in which frames came: what is written does not depend on when that is.
  */
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame);
@@ -47,8 +47,8 @@ void ckp_worker_leave_out(struct ckp_worker *worker);
 /** Tracks all frames taken so far. */
 void ckp_worker_flush(struct ckp_worker *worker);
 
-/** ckp_worker_observe() in two halves, for those who put packets in order in between: decodes a frame; if
- * that gives no packet it is taken with its fate and the result is false ... */
+/** ckp_worker_observe() in two halves, for those who put packets in order in between: decodes a
+ * frame; if that gives no packet it is taken with its fate and the result is false ... */
 bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enum ckp_link link,
                        const struct ckp_frame *frame);
 /** ... else the packet has to be handed in here. */

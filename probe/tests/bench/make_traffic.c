@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a capture (pcap, ns, 100 bytes a frame) of bulk transfers: `flows` at once, each some hundred to
- * some thousand packets long and then replaced by another, two segments for each ACK, one in 500 lost and sent again,
- * with timestamps and SACK blocks. The same arguments make the same capture.
+ * Writes a capture (pcap, ns, 100 bytes a frame) of bulk transfers: `flows` at once, each some
+ * hundred to some thousand packets long and then replaced by another, two segments for each ACK,
+ * one in 500 lost and sent again, with timestamps and SACK blocks. The same arguments make the same
+ * capture.
  *
  * usage: make_traffic PACKETS FLOWS > CAPTURE
  */
@@ -11,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SNAP_BYTES 100
-#define MSS        1448
-#define START_NS   INT64_C(1700000000000000000)
+#define SNAP_BYTES  100
+#define MSS         1448
+#define START_NS    INT64_C(1700000000000000000)
 #define MEAN_GAP_NS 1000
 
 enum { FIN = 1, SYN = 2, ACK = 16 };
@@ -96,8 +97,8 @@ static void write_frame(struct flow *flow, int direction, unsigned flags, uint32
     tcp[13] = (uint8_t)flags;
     put16(tcp + 14, direction ? 700 + random_below(8) : 502);
 
-    uint32_t record[4] = {(uint32_t)(now_ns / 1000000000), (uint32_t)(now_ns % 1000000000), captured,
-                          length};
+    uint32_t record[4] = {(uint32_t)(now_ns / 1000000000), (uint32_t)(now_ns % 1000000000),
+                          captured, length};
     fwrite(record, sizeof record, 1, stdout);
     fwrite(frame, captured, 1, stdout);
     now_ns += MEAN_GAP_NS / 2 + random_below(MEAN_GAP_NS);

@@ -9,9 +9,10 @@ int main(int argc, char **argv)
     struct pcap_pkthdr *header;
     const u_char *bytes;
     unsigned long frames = 0;
-    pcap_t *pcap = argc == 2 ? pcap_open_offline_with_tstamp_precision(
-                                   argv[1], PCAP_TSTAMP_PRECISION_NANO, error)
-                             : NULL;
+    pcap_t *pcap =
+        argc == 2
+            ? pcap_open_offline_with_tstamp_precision(argv[1], PCAP_TSTAMP_PRECISION_NANO, error)
+            : NULL;
 
     if (!pcap)
         return 2;

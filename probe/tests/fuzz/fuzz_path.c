@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole path from frames to batches, in memory so small that it always runs out of flows and run
- * chunks. What comes out must be readable, complete, and balance.
+ * The whole path from frames to batches, in memory so small that it always runs out of flows and
+ * run chunks. What comes out must be readable, complete, and balance.
  *
  * Input: frames, each as length (1 byte), time step (1 byte, see time_step_ns) and bytes.
  */

@@ -11,7 +11,8 @@ static int report(rd_kafka_event_t *event)
     size_t count = 0;
 
     if (!event || rd_kafka_event_error(event)) {
-        fprintf(stderr, "make_topic: %s\n", event ? rd_kafka_event_error_string(event) : "no answer");
+        fprintf(stderr, "make_topic: %s\n",
+                event ? rd_kafka_event_error_string(event) : "no answer");
         return 1;
     }
     const rd_kafka_CreateTopics_result_t *result = rd_kafka_event_CreateTopics_result(event);

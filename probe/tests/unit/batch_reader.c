@@ -63,10 +63,11 @@ void read_batch_header(struct batch_reader *reader, struct read_batch *batch)
     text(reader, batch->probe);
     text(reader, batch->tap);
     int64_t *const fields[] = {
-        &batch->session,          &batch->worker,    &batch->partition,
-        &batch->partition_count,  &batch->hash_seed, &batch->sequence,
-        &batch->packets_before,   &batch->packets,   &batch->timestamp_source,
-        &batch->timestamp_resolution_ns,
+        &batch->session,          &batch->worker,
+        &batch->partition,        &batch->partition_count,
+        &batch->hash_seed,        &batch->sequence,
+        &batch->packets_before,   &batch->packets,
+        &batch->timestamp_source, &batch->timestamp_resolution_ns,
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         *fields[i] = zigzag(reader);
@@ -173,8 +174,8 @@ static void read_sequence_numbers(struct read_packets *packets, struct batch_rea
     for (uint32_t i = 0; i < packets->count; i++) {
         struct ckp_segment *s = &packets->segments[i];
         s->sequence_number = next[s->direction] + (uint32_t)zigzag(column);
-        next[s->direction] = s->sequence_number + s->payload_bytes + (s->tcp_flags >> 1 & 1) +
-                             (s->tcp_flags & 1);
+        next[s->direction] =
+            s->sequence_number + s->payload_bytes + (s->tcp_flags >> 1 & 1) + (s->tcp_flags & 1);
     }
 }
 

@@ -108,8 +108,7 @@ static void assert_round_trip(const struct ckp_packets *packets)
     read_columns(&reader, &read, packets->count, packets->is_ipv6);
     assert_ptr_equal(reader.at, end);
     for (uint32_t i = 0; i < packets->count; i++)
-        assert_memory_equal(&read.segments[i], &packets->segments[i],
-                            sizeof packets->segments[i]);
+        assert_memory_equal(&read.segments[i], &packets->segments[i], sizeof packets->segments[i]);
     assert_memory_equal(read.sack_blocks, packets->sack_blocks,
                         read.sack_count * sizeof sack_blocks[0]);
 }

@@ -13,7 +13,7 @@
 
 /* Layers as hexadecimal text; spaces are for the eye. */
 /* to 02:00:00:00:00:02 from 02:00:00:00:00:01 */
-#define MACS "020000000002 020000000001 "
+#define MACS          "020000000002 020000000001 "
 #define ETHERNET_IPV4 MACS "0800 "
 #define ETHERNET_IPV6 MACS "86dd "
 /* 10.0.0.1 > 10.0.0.2, TTL 64, DSCP 46 ECN 1, ID 0x1234, don't fragment; total length is given */
@@ -24,7 +24,7 @@
     "20010db8000000000000000000000002 "
 /* 40000 > 443, seq 1000, ack 2000, ACK PSH, window 502; data offset in the upper half byte */
 #define TCP(offset) "9c40 01bb 000003e8 000007d0 " offset "0 18 01f6 0000 0000 "
-#define TCP_PLAIN TCP("5")
+#define TCP_PLAIN   TCP("5")
 
 struct row {
     const char *sentence;
@@ -56,8 +56,7 @@ static const struct row rows[] = {
      .header_bytes = 40, .vlan_id = 100},
     /* service VLAN 7, customer VLAN 4095 */
     {"of two VLAN tags the inner one counts", CKP_LINK_ETHERNET,
-     MACS "88a8 0007 8100 0fff 0800 " IPV4("0028") TCP_PLAIN, .header_bytes = 40,
-     .vlan_id = 4095},
+     MACS "88a8 0007 8100 0fff 0800 " IPV4("0028") TCP_PLAIN, .header_bytes = 40, .vlan_id = 4095},
     {"a VLAN tag that is cut", CKP_LINK_ETHERNET, MACS "8100 a064 08",
      .status = CKP_DECODE_TRUNCATED},
     {"VLAN tags without end", CKP_LINK_ETHERNET,
@@ -69,12 +68,11 @@ static const struct row rows[] = {
     {"raw nothing", CKP_LINK_RAW_IP, "", .status = CKP_DECODE_TRUNCATED},
     {"raw IP of version 5", CKP_LINK_RAW_IP, "55000028", .status = CKP_DECODE_MALFORMED_IP},
     /* to us, ARPHRD_ETHER, 6 bytes of address */
-    {"Linux cooked", CKP_LINK_LINUX_SLL, "0000 0001 0006 0200000000010000 0800 " IPV4("0028") TCP_PLAIN,
-     .header_bytes = 40},
+    {"Linux cooked", CKP_LINK_LINUX_SLL,
+     "0000 0001 0006 0200000000010000 0800 " IPV4("0028") TCP_PLAIN, .header_bytes = 40},
     /* IPv4, interface 3, ARPHRD_ETHER, to us, 6 bytes of address */
     {"Linux cooked, version 2", CKP_LINK_LINUX_SLL2,
-     "0800 0000 00000003 0001 00 06 0200000000010000 " IPV4("0028") TCP_PLAIN,
-     .header_bytes = 40},
+     "0800 0000 00000003 0001 00 06 0200000000010000 " IPV4("0028") TCP_PLAIN, .header_bytes = 40},
     {"loopback, AF_INET in little endian", CKP_LINK_NULL, "02000000 " IPV4("0028") TCP_PLAIN,
      .header_bytes = 40},
     {"loopback, AF_INET6 of Darwin in big endian", CKP_LINK_NULL,
@@ -133,8 +131,7 @@ static const struct row rows[] = {
     {"an extension header beyond the packet", CKP_LINK_RAW_IP,
      IPV6("0010", "00") "06ff 010400000000 0000000000000000", .status = CKP_DECODE_MALFORMED_IP},
     {"an extension header beyond the captured bytes", CKP_LINK_RAW_IP,
-     IPV6("0100", "00") "0604 010400000000", .original_bytes = 296,
-     .status = CKP_DECODE_TRUNCATED},
+     IPV6("0100", "00") "0604 010400000000", .original_bytes = 296, .status = CKP_DECODE_TRUNCATED},
     {"one byte of an extension header", CKP_LINK_RAW_IP, IPV6("0100", "00") "06",
      .original_bytes = 296, .status = CKP_DECODE_TRUNCATED},
     {"extension headers without end", CKP_LINK_RAW_IP,
@@ -150,13 +147,14 @@ static const struct row rows[] = {
     {"a fragment header without fragments", CKP_LINK_RAW_IP,
      IPV6("0020", "2c") "0600 0000 00000007 " TCP_PLAIN "61626364", .payload_bytes = 4,
      .header_bytes = 68},
-    {"a later IPv6 fragment", CKP_LINK_RAW_IP, IPV6("0010", "2c") "0600 0008 00000007 6162636465666768",
+    {"a later IPv6 fragment", CKP_LINK_RAW_IP,
+     IPV6("0010", "2c") "0600 0008 00000007 6162636465666768",
      .status = CKP_DECODE_FRAGMENT_NOT_FIRST},
     {"a later IPv6 fragment behind which more extensions were", CKP_LINK_RAW_IP,
      IPV6("0010", "2c") "3c00 0008 00000007 6162636465666768",
      .status = CKP_DECODE_FRAGMENT_NOT_FIRST},
-    {"a later IPv6 fragment of UDP", CKP_LINK_RAW_IP, IPV6("0010", "2c") "1100 0008 00000007 6162636465666768",
-     .status = CKP_DECODE_NOT_TCP},
+    {"a later IPv6 fragment of UDP", CKP_LINK_RAW_IP,
+     IPV6("0010", "2c") "1100 0008 00000007 6162636465666768", .status = CKP_DECODE_NOT_TCP},
     {"ICMPv6", CKP_LINK_RAW_IP, IPV6("0008", "3a") "8000000000000000",
      .status = CKP_DECODE_NOT_TCP},
     {"encrypted", CKP_LINK_RAW_IP, IPV6("0008", "32") "0000000000000001",
@@ -355,8 +353,7 @@ static void test_options_before_a_malformation_are_kept(void **state)
 static void test_option_values_are_read(void **state)
 {
     struct ckp_packet syn = decode_options(&options_rows[0]);
-    struct options_row two_blocks = {
-        .options = "0101 0512 fffffff0 00000010 00000001 00000002"};
+    struct options_row two_blocks = {.options = "0101 0512 fffffff0 00000010 00000001 00000002"};
     struct ckp_packet sack = decode_options(&two_blocks);
 
     (void)state;

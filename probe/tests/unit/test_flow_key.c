@@ -42,8 +42,8 @@ static void check_vector(const struct vector *vector)
     struct ckp_flow_key there, back;
     uint8_t direction_there = order(&there, vector, 0);
     uint8_t direction_back = order(&back, vector, 1);
-    bool is_to_itself = strcmp(vector->address[0], vector->address[1]) == 0 &&
-                        vector->port[0] == vector->port[1];
+    bool is_to_itself =
+        strcmp(vector->address[0], vector->address[1]) == 0 && vector->port[0] == vector->port[1];
     uint64_t hash = ckp_flow_key_hash(&there, vector->seed);
 
     assert_true(ckp_flow_key_equal(&there, &back));

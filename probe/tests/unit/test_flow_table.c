@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table against a plain list: whatever is added is found, whatever is removed is not, and who is
- * scheduled is visited in time, once. */
+/* The table against a plain list: whatever is added is found, whatever is removed is not, and who
+ * is scheduled is visited in time, once. */
 #include "flow_table.h"
 
 #include <setjmp.h>
@@ -77,7 +77,8 @@ static void test_whoever_is_due_is_visited(void **state)
     }
     uint32_t waiting = FLOWS;
     while (waiting > 0) {
-        now_ns += random_below(10) ? random_below(200000000) : random_below(4) * INT64_C(100000000000);
+        now_ns +=
+            random_below(10) ? random_below(200000000) : random_below(4) * INT64_C(100000000000);
         while ((handle = ckp_flow_table_next_due(&table, now_ns)) != CKP_FLOW_NONE) {
             assert_true(due_ns[handle] != INT64_MAX);
             if (due_ns[handle] > now_ns) { /* beyond the wheel's horizon */

@@ -68,8 +68,8 @@ static unsigned index_of(const char *name, const char *const *names)
 }
 
 static const char *const sources[] = {"UNKNOWN", "FILE", "NIC", "KERNEL", "BURST", NULL};
-static const char *const reasons[] = {"NONE",     "FIN",         "RST", "IDLE", "EVICTED",
-                                      "REPLACED", "CAPTURE_END", NULL};
+static const char *const reasons[] = {"NONE",    "FIN",      "RST",         "IDLE",
+                                      "EVICTED", "REPLACED", "CAPTURE_END", NULL};
 
 static void parse_batch(const char *line)
 {
@@ -252,11 +252,9 @@ static void test_our_bytes_are_avros_bytes(void **state)
 }
 
 #define GOLDEN(batch)                                                                              \
-    {                                                                                              \
-        .name = "our bytes are avro's bytes: " batch,                                              \
-        .test_func = test_our_bytes_are_avros_bytes,                                               \
-        .initial_state = (void *)(uintptr_t) "segment_batch_" batch                                \
-    }
+    {.name = "our bytes are avro's bytes: " batch,                                                 \
+     .test_func = test_our_bytes_are_avros_bytes,                                                  \
+     .initial_state = (void *)(uintptr_t)"segment_batch_" batch}
 
 int main(void)
 {

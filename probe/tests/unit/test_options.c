@@ -44,7 +44,8 @@ static const struct row rows[] = {
     {"--run-memory 99999999999GiB",
      "option --run-memory: '99999999999GiB' is not a size such as 64MiB from 1MiB to 64GiB"},
     {"--batch-delay 1s", NULL},
-    {"--batch-delay 11s", "option --batch-delay: '11s' is not a time such as 250ms from 1ms to 10s"},
+    {"--batch-delay 11s",
+     "option --batch-delay: '11s' is not a time such as 250ms from 1ms to 10s"},
     {"--idle-timeout 2min", NULL},
     {"--help=yes", "option --help: 'yes' is too much, expected no value"},
 };
