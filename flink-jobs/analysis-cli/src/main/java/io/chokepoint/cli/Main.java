@@ -33,6 +33,10 @@ public final class Main {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return complain(e, ExitCode.FAILED);
+        } catch (OutOfMemoryError e) {
+            System.err.println("chokepoint: " + (Runtime.getRuntime().maxMemory() >> 20)
+                    + " MiB of memory do not suffice: give more by JAVA_TOOL_OPTIONS=-Xmx8g");
+            return ExitCode.FAILED;
         }
     }
 

@@ -10,23 +10,19 @@ import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.row.RowSink;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.io.IOException;
 
 /** Folds the batches of one tap into one {@link FlowAnalysis} a flow key, for as long as the flow lives. */
 final class TapAnalysis {
-    private final AnalysisSettings settings;
-    private final String tap;
     private final TapBooks books;
     private final RowSink out;
     private final SegmentBatchReader batch = new SegmentBatchReader();
     private final RunReader runReader = new RunReader();
     private final Run run = new Run();
-    private final Map<FlowKey, FlowAnalysis> flows = new LinkedHashMap<>();
+    private final LiveFlows flows;
 
     TapAnalysis(AnalysisSettings settings, String tap, TapBooks books, RowSink out) {
-        this.settings = settings;
-        this.tap = tap;
+        this.flows = new LiveFlows(settings, tap);
         this.books = books;
         this.out = row -> {
             books.rowWritten();
@@ -35,7 +31,7 @@ final class TapAnalysis {
     }
 
     /** Folds in the bytes of one batch. */
-    void onBatch(byte[] bytes, int length) {
+    void onBatch(byte[] bytes, int length) throws IOException {
         DecodeStatus status = batch.read(bytes, 0, length);
         if (status != DecodeStatus.OK) {
             books.batchRejected(status);
@@ -47,28 +43,23 @@ final class TapAnalysis {
         }
     }
 
-    private void onRun(byte[] bytes, int index) {
+    private void onRun(byte[] bytes, int index) throws IOException {
         DecodeStatus status = runReader.read(bytes, batch.runOffset(index), batch.runLength(index), run);
         if (status != DecodeStatus.OK) {
             books.runRejected(status, batch.runPackets(index));
             return;
         }
         FlowKey key = run.key();
-        FlowAnalysis flow = flows.get(key);
-        if (flow == null) {
-            flow = new FlowAnalysis(settings, tap);
-            flows.put(key, flow);
-        }
+        FlowAnalysis flow = flows.open(key);
         RunFate fate = flow.onRun(run, batch.session(), batch.timestampResolutionNs(), out);
         books.runJudged(fate, run.packets());
         if (flow.isFinished()) {
-            flows.remove(key);
+            flows.forget(key);
         }
     }
 
     /** Ends the flows whose end mark did not come. */
-    void finish() {
-        flows.values().forEach(flow -> flow.finish(out));
-        flows.clear();
+    void finish() throws IOException {
+        flows.finish(out);
     }
 }
