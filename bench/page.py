@@ -10,7 +10,8 @@ rest. Nothing here is a test: figures are printed, never asserted.
 
 CPU is user and system time of all processes and their children. Start-up does not count: what is told per packet is the
 slope between a small and a large capture, and the start column is what the line through both costs at no packets.
-Competitors take turns; of each the least of all rounds counts. Figures on a machine with other work vary by some 20 %.
+Competitors take turns; of each the least of all rounds counts. Other work on the machine makes all of them dearer, by half and more:
+compare figures of one table, and look at the load they were taken at.
 """
 
 CAPTURE = """
@@ -36,10 +37,10 @@ packet until the ledger in ClickHouse has the fate of every delivered packet and
 
 
 def conditions(part):
-    measured_at = "" if part["scale"] == 1 else f" Captures of {part['scale']} times the usual size."
+    scaled = "" if part["scale"] == 1 else f" Captures of {part['scale']} times the usual size."
     return (
-        f"\nMeasured at commit {part['commit']} on a {part['machine']}, {part['java']}, tcptrace {part['tcptrace']}, "
-        f"tshark {part['tshark']}; load average at the end {part['load']}.{measured_at}\n"
+        f"\nMeasured at commit {part['commit']} on a {part['machine']};\n{part['java']}, tcptrace {part['tcptrace']}, "
+        f"tshark {part['tshark']};\nrounds: {part['rounds']}; load average at the end {part['load']}.{scaled}\n"
     )
 
 
@@ -65,13 +66,11 @@ def cpu_text(part):
 
 
 def ratio_rows(pipeline, cpu):
-    whole = pipeline["measured"]["all"]["ns_per_packet"]
-    rows = []
-    for name, slope in cpu["measured"].items():
-        if name.startswith("tcptrace"):
-            rows.append([f"pipeline / {name}", f"{whole / slope['ns_per_packet']:.2f}"])
+    whole = pipeline["all"]["ns_per_packet"]
+    rows = [["pipeline / tcptrace, of this table", f"{whole / pipeline['tcptrace']['ns_per_packet']:.1f}"]]
+    for name, slope in (cpu["measured"] if cpu else {}).items():
         if name.startswith("tshark"):
-            rows.append([f"{name} / pipeline", f"{slope['ns_per_packet'] / whole:.1f}"])
+            rows.append([f"{name}, of the table above / pipeline", f"{slope['ns_per_packet'] / whole:.1f}"])
     return rows
 
 
@@ -80,9 +79,10 @@ def pipeline_text(part, cpu):
         return PIPELINE + "\nNot measured yet.\n"
     measured = part["measured"]
     rows = [slope_row(name, slope) for name, slope in measured["processes"].items()]
-    text = PIPELINE + table(SLOPE_HEAD, [*rows, slope_row("**together**", measured["all"])])
-    if cpu is not None:
-        text += table(["ratio of CPU per packet", ""], ratio_rows(part, cpu))
+    rows.append(slope_row("**together**", measured["all"]))
+    rows.append(slope_row("`tcptrace -n`, between the runs", measured["tcptrace"]))
+    text = PIPELINE + table(SLOPE_HEAD, rows)
+    text += table(["ratio of CPU per packet", ""], ratio_rows(measured, cpu))
     sizes = [["Kafka, log segments of the topic, lz4", f"{measured['kafka_bytes_per_packet']} B a packet"]]
     for name, size in measured["tables"].items():
         sizes.append([f"ClickHouse, `{name}` merged, {size['rows']:,} rows", f"{size['bytes_per_row']} B a row"])
@@ -103,7 +103,7 @@ def state_text(part):
         [f"elephant, 10 minutes of bulk, SACK, 2 % loss ({state['lossy_packets']:,} packets), both taps",
          state["lossy_elephant_bytes"], state["heap_lossy_elephant_bytes"]],
         ["elephant, bulk without random loss", "", state["heap_elephant_bytes"]],
-        ["mouse of 12 packets", "", state["heap_mouse_bytes"]],
+        ["mouse of 12 packets, as an object; the job keeps its bytes", "", state["heap_mouse_bytes"]],
     ]  # fmt: skip
     cost = [
         ["decoding a packet", f"{state['decode_ns_per_packet']} ns"],
