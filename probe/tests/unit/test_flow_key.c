@@ -107,11 +107,39 @@ static void test_a_mapped_ipv6_address_is_another_flow_with_the_same_hash(void *
     assert_false(ckp_flow_key_equal(&key_a, &key_b));
 }
 
+/* Each part of the key makes another flow, and another hash of the table. */
+static void test_every_part_of_the_key_tells_flows_apart(void **state)
+{
+    const uint8_t address[16] = {0x20, 1, 0xd, 0xb8, [15] = 1};
+    struct ckp_address a = ckp_address_from_ipv6(address);
+    struct ckp_flow_key key = {.is_ipv6 = true}, others[7];
+
+    (void)state;
+    ckp_flow_key_order(&key, &a, 1, &a, 2);
+    for (size_t i = 0; i < 7; i++)
+        others[i] = key;
+    others[0].domain++;
+    others[1].low_port++;
+    others[2].high_port++;
+    others[3].low_address.word[0]++;
+    others[4].low_address.word[1]++;
+    others[5].high_address.word[0]++;
+    others[6].high_address.word[1]++;
+    for (size_t i = 0; i < 7; i++) {
+        assert_false(ckp_flow_key_equal(&key, &others[i]));
+        assert_int_not_equal(ckp_flow_key_hash(&key, 5), ckp_flow_key_hash(&others[i], 5));
+        assert_int_not_equal(ckp_flow_key_table_hash(&key, 5),
+                             ckp_flow_key_table_hash(&others[i], 5));
+    }
+    assert_int_not_equal(ckp_flow_key_table_hash(&key, 5), ckp_flow_key_table_hash(&key, 6));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flow_hash_has_the_golden_values),
         cmocka_unit_test(test_addresses_are_written_as_they_were_read),
+        cmocka_unit_test(test_every_part_of_the_key_tells_flows_apart),
         cmocka_unit_test(test_a_mapped_ipv6_address_is_another_flow_with_the_same_hash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
