@@ -2,6 +2,7 @@
 package io.chokepoint.analysis.window;
 
 import io.chokepoint.analysis.wire.Packet;
+import io.chokepoint.analysis.wire.SequenceSpace;
 import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
@@ -29,6 +30,7 @@ public final class SenderClock {
     private int size;
     private long firstNanos;
     private int firstTimestamp;
+    private long newestTicks;
     private double tickNanos = DEFAULT_TICK_NANOS;
     private long learnAtNanos;
     private long leastOffsetNanos = Long.MAX_VALUE / 2;
@@ -48,8 +50,9 @@ public final class SenderClock {
         timestamp[next] = packet.timestampValue;
         next = (next + 1) % SEGMENTS;
         size = Math.min(size + 1, SEGMENTS);
+        newestTicks = ticks(packet);
         if (now >= learnAtNanos) {
-            tickNanos = learnTick(now, packet);
+            learnTick(now);
             learnAtNanos = now + LEARN_NANOS;
         }
         long offset = now - sentNanos(packet);
@@ -58,7 +61,12 @@ public final class SenderClock {
     }
 
     private long sentNanos(Packet packet) {
-        return firstNanos + Math.round((packet.timestampValue - firstTimestamp) * tickNanos);
+        return firstNanos + Math.round(ticks(packet) * tickNanos);
+    }
+
+    /** Ticks since the first segment: a clock of 1 µs comes round in 72 minutes. */
+    private long ticks(Packet packet) {
+        return SequenceSpace.unwrap(packet.timestampValue - firstTimestamp, newestTicks);
     }
 
     /**
@@ -82,13 +90,19 @@ public final class SenderClock {
         return ticks >= 0 && span >= STRETCHED * (ticks + 1.0) * tickNanos;
     }
 
-    private double learnTick(long now, Packet packet) {
-        int ticks = packet.timestampValue - firstTimestamp;
-        long elapsed = now - firstNanos;
-        if (elapsed < LEARN_NANOS || ticks <= 0) {
+    private void learnTick(long now) {
+        double learnt = tickSince(now - firstNanos);
+        if (learnt != tickNanos) {
+            tickNanos = learnt;
+            leastOffsetNanos = Long.MAX_VALUE / 2; // by another tick it was another time
+        }
+    }
+
+    private double tickSince(long elapsed) {
+        if (elapsed < LEARN_NANOS || newestTicks <= 0) {
             return DEFAULT_TICK_NANOS;
         }
-        double measured = (double) elapsed / ticks;
+        double measured = (double) elapsed / newestTicks;
         double usual = nearestUsualTick(measured);
         boolean surelyUnusual = elapsed > TRUST_NANOS && Math.abs(measured / usual - 1) > USUAL_TICK_TOLERANCE;
         return surelyUnusual ? measured : usual;
@@ -116,6 +130,7 @@ public final class SenderClock {
         Varint.write(out, next);
         Varint.write(out, firstNanos);
         Varint.write(out, firstTimestamp);
+        Varint.write(out, newestTicks);
         for (int i = 0; i < SEGMENTS; i++) {
             Varint.write(out, passedNanos[i] - leastOffsetAtNanos);
             Varint.write(out, timestamp[i] - firstTimestamp);
@@ -132,6 +147,7 @@ public final class SenderClock {
         next = Varint.readInt(in);
         firstNanos = Varint.read(in);
         firstTimestamp = (int) Varint.read(in);
+        newestTicks = Varint.read(in);
         for (int i = 0; i < SEGMENTS; i++) {
             passedNanos[i] = Varint.read(in);
             timestamp[i] = firstTimestamp + (int) Varint.read(in);
