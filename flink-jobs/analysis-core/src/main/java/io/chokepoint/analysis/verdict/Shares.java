@@ -76,7 +76,7 @@ public record Shares(
         if (total() == 0 || part(unknown) >= WINS) {
             return RootCause.UNKNOWN;
         }
-        if (part(largest()) < WINS || part(largest()) - part(secondLargest()) < AHEAD) {
+        if (part(largest()) < WINS || part(largest() - secondLargest()) < AHEAD) {
             return RootCause.MIXED;
         }
         long most = largest();
