@@ -110,7 +110,7 @@ class Network:
         return process
 
     def execute(self, role, *command):
-        return execute("ip", "netns", "exec", self.namespaces[role], *command)
+        return execute("nsenter", "--net=/run/netns/" + self.namespaces[role], *command)
 
     def set_up_host(self, role, mac, sysctls, max_segments_per_write):
         """Brings the interface up, with offloads off and without chatter of its own."""

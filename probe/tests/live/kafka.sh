@@ -27,7 +27,7 @@ fail() {
 }
 
 inside() {
-    ip netns exec "$namespace" "$@"
+    nsenter "--net=/run/netns/$namespace" "$@"
 }
 
 counter() {
@@ -48,7 +48,7 @@ for row in tcp-segments:32 tcp-schemas:1; do
 done
 python3 "$here/../kafka/many_flows.py" 3000 >"$work/many.pcap"
 
-ip netns exec "$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
+nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
     --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
 pid=$!
 for _ in $(seq 300); do # the schema is there once the port and Kafka are open

@@ -24,7 +24,7 @@ fail() {
 }
 
 inside() {
-    ip netns exec "$namespace" "$@"
+    nsenter "--net=/run/netns/$namespace" "$@"
 }
 
 counter() {
@@ -34,7 +34,7 @@ counter() {
 # start ARGUMENT...: starts the probe and waits until it watches; its process id is left in $pid.
 start() {
     rm -f "$work/ledger" "$work/out"
-    ip netns exec "$namespace" "$probe" --tap t --ledger "$work/ledger" --output "$work/out" "$@" 2>"$work/err" &
+    nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --output "$work/out" "$@" 2>"$work/err" &
     pid=$!
     for _ in $(seq 300); do # the output is made once the ports are started
         [ -e "$work/out" ] || ! kill -0 $pid 2>/dev/null && break
