@@ -40,10 +40,11 @@ class PipelineIT {
         expected = Rows.of(out);
     }
 
-    @ParameterizedTest(name = "parallelism {0}, {1} partitions, batches of {2}")
-    @CsvSource({"1, 1, 16KiB", "2, 3, 2KiB"})
-    void theTablesHoldTheRowsOfTheCommandLine(int parallelism, int partitions, String batchBytes) throws IOException {
-        try (Stack stack = Stack.start(parallelism, partitions)) {
+    @ParameterizedTest(name = "parallelism {0}, {1} partitions, batches of {2}, state in {3}")
+    @CsvSource({"1, 1, 16KiB, hashmap", "2, 3, 2KiB, rocksdb"})
+    void theTablesHoldTheRowsOfTheCommandLine(int parallelism, int partitions, String batchBytes, String stateBackend)
+            throws IOException {
+        try (Stack stack = Stack.start(stateBackend, parallelism, partitions)) {
             Map<String, Map<String, Long>> books = new HashMap<>();
             for (Path capture : Samples.captures()) {
                 books.put(Samples.tap(capture), stack.play(capture, "--batch-bytes", batchBytes));

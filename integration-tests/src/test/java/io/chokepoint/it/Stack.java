@@ -35,7 +35,13 @@ final class Stack implements AutoCloseable {
 
     /** Starts the services, creates topics and tables, and submits the job. */
     static Stack start(int parallelism, int partitions, String... jobOptions) throws IOException {
+        return start("hashmap", parallelism, partitions, jobOptions);
+    }
+
+    /** As {@link #start(int, int, String...)}, with the state of the job in {@code hashmap} or {@code rocksdb}. */
+    static Stack start(String stateBackend, int parallelism, int partitions, String... jobOptions) throws IOException {
         Stack stack = new Stack(Files.createTempDirectory("chokepoint-it-"));
+        stack.environment.put("CHOKEPOINT_FLINK_STATE_BACKEND", stateBackend);
         try {
             stack.service("stack", "start").run().succeeded();
             for (String line : Files.readAllLines(stack.directory.resolve("services.env"))) {
