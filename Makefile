@@ -25,6 +25,7 @@ lint: ## check form and forbidden words; changes nothing
 fmt: ## bring Java and C into the house's form
 	./chokepoint packages test
 	mvn -B -q spotless:apply
+	! command -v clang-format >/dev/null || git ls-files '*.c' '*.h' | xargs clang-format -i
 
 bench: ## print the figures of docs/benchmarks.md
 	bench/run
