@@ -15,12 +15,15 @@ public final class DeliveryRate {
 
     private static final double BITS_PER_BYTE_NANOS = 8e9;
 
-    // Powers of two, grown up to CAPACITY as the flow lives on.
-    private long[] timeNanos = new long[SMALL];
-    private long[] cumulativeBytes = new long[SMALL];
+    private static final long[] EMPTY = {};
+
+    // Empty or powers of two, grown up to CAPACITY as the flow lives on.
+    private long[] timeNanos = EMPTY;
+    private long[] cumulativeBytes = EMPTY;
     private int next;
     private int size;
     private long totalBytes;
+    private int lastBack; // where the last search ended: the next one ends near. Not part of the state.
 
     /** Counts bytes that arrived at {@code now}; the rate will be asked over about {@code windowNanos}. */
     public void add(long now, long bytes, long windowNanos) {
@@ -33,7 +36,7 @@ public final class DeliveryRate {
             return;
         }
         if (size == timeNanos.length && size < CAPACITY) {
-            resize(2 * size);
+            resize(Math.max(SMALL, 2 * size));
         }
         timeNanos[next] = now;
         cumulativeBytes[next] = totalBytes;
@@ -70,21 +73,23 @@ public final class DeliveryRate {
 
     /** Bits per second between {@code now} and at least {@code windowNanos} before; 0 if that is not known. */
     public double bitsPerSecond(long now, long windowNanos) {
-        int low = 1; // the entry searched for is the low-th newest
-        int high = size + 1;
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (now - timeNanos[(next - middle) & mask()] >= windowNanos) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
+        int back = Math.min(lastBack, size); // the entry searched for is the back-th newest
+        while (back > 1 && now - timeNanos[at(back - 1)] >= windowNanos) {
+            back--;
         }
-        if (low > size) {
+        while (back <= size && (back == 0 || now - timeNanos[at(back)] < windowNanos)) {
+            back++;
+        }
+        lastBack = back;
+        if (back > size) {
             return 0;
         }
-        int at = (next - low) & mask();
+        int at = at(back);
         return (totalBytes - cumulativeBytes[at]) * BITS_PER_BYTE_NANOS / (now - timeNanos[at]);
+    }
+
+    private int at(int back) {
+        return (next - back) & mask();
     }
 
     /** Forgets the past, as after a hole. */
@@ -114,7 +119,7 @@ public final class DeliveryRate {
         size = 0;
         int count = Varint.readInt(in);
         while (timeNanos.length < count) {
-            resize(2 * timeNanos.length);
+            resize(Math.max(SMALL, 2 * timeNanos.length));
         }
         size = count;
         next = size & mask();

@@ -17,7 +17,7 @@ final class RateRing {
     private static final int SMALL = 16;
 
     private final int capacity;
-    private char[] codes = new char[SMALL]; // grown up to the capacity
+    private char[] codes = {}; // grown up to the capacity
     private int next;
     private int size;
 
@@ -28,7 +28,7 @@ final class RateRing {
     /** Adds a rate in bit/s; one out of range is clamped. */
     void add(double bitsPerSecond) {
         if (size == codes.length && size < capacity) {
-            codes = Arrays.copyOf(codes, Math.min(capacity, 2 * size));
+            codes = Arrays.copyOf(codes, Math.min(capacity, Math.max(SMALL, 2 * size)));
             next = size;
         }
         codes[next] = (char)
@@ -56,7 +56,7 @@ final class RateRing {
     }
 
     private int lengthFor(int elements) {
-        int length = SMALL;
+        int length = elements == 0 ? 0 : SMALL;
         while (length < elements) {
             length = Math.min(capacity, 2 * length);
         }

@@ -27,11 +27,11 @@ public final class Holes {
     private static final int SMALL = 2;
 
     // Grown up to CAPACITY as the flow needs it.
-    private long[] low = new long[SMALL];
-    private long[] high = new long[SMALL];
-    private long[] openedNanos = new long[SMALL];
-    private int[] openerTimestamp = new int[SMALL];
-    private int[] openerIpId = new int[SMALL];
+    private long[] low = {};
+    private long[] high = {};
+    private long[] openedNanos = {};
+    private int[] openerTimestamp = {};
+    private int[] openerIpId = {};
     private int size;
 
     /** The packet {@code opener} passed at {@code now} while {@code from} was expected next and it starts at {@code to}. */
@@ -50,7 +50,7 @@ public final class Holes {
 
     private void reserve(int holes) {
         if (holes > low.length) {
-            int capacity = Math.min(CAPACITY, Math.max(holes, 2 * low.length));
+            int capacity = Math.min(CAPACITY, Math.max(SMALL, Math.max(holes, 2 * low.length)));
             low = Arrays.copyOf(low, capacity);
             high = Arrays.copyOf(high, capacity);
             openedNanos = Arrays.copyOf(openedNanos, capacity);

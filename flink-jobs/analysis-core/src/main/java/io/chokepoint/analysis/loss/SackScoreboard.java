@@ -14,8 +14,8 @@ public final class SackScoreboard {
     private static final int SMALL = 2;
 
     // Grown up to CAPACITY as the flow needs it.
-    private long[] left = new long[SMALL];
-    private long[] right = new long[SMALL];
+    private long[] left = {};
+    private long[] right = {};
     private int size;
     private long bytes;
 
@@ -45,7 +45,7 @@ public final class SackScoreboard {
 
     private void reserve(int ranges) {
         if (ranges > left.length) {
-            int capacity = Math.min(CAPACITY, Math.max(ranges, 2 * left.length));
+            int capacity = Math.min(CAPACITY, Math.max(SMALL, Math.max(ranges, 2 * left.length)));
             left = Arrays.copyOf(left, capacity);
             right = Arrays.copyOf(right, capacity);
         }

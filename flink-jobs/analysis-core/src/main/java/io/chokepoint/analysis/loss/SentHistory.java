@@ -26,6 +26,10 @@ public final class SentHistory {
     private int size;
     private long segments;
 
+    // The newest answer of indexOf: an ACK's end is asked for several times. Not part of the state.
+    private long foundSequence = NONE;
+    private int foundAt;
+
     /**
      * A segment of new data passes.
      *
@@ -41,6 +45,7 @@ public final class SentHistory {
         if (size == end.length && size < CAPACITY && flightSegments > size) {
             resize(2 * size);
         }
+        foundSequence = NONE;
         end[next] = endSequence;
         timeNanos[next] = now;
         clean[next] = isClean;
@@ -101,6 +106,15 @@ public final class SentHistory {
 
     /** Index of the lowest end at or above {@code sequence}, or -1. */
     private int indexOf(long sequence) {
+        if (sequence == foundSequence) {
+            return foundAt;
+        }
+        foundSequence = sequence;
+        foundAt = search(sequence);
+        return foundAt;
+    }
+
+    private int search(long sequence) {
         int low = 0;
         int high = size;
         while (low < high) {
@@ -132,6 +146,7 @@ public final class SentHistory {
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
         segments = Varint.read(in);
+        foundSequence = NONE;
         size = 0;
         int count = Varint.readInt(in);
         while (end.length < count) {

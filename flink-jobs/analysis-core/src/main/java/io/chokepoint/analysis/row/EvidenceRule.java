@@ -13,8 +13,7 @@ public enum EvidenceRule {
     UNSHARED_BOTTLENECK("own rate {b} % of the capacity from {c} proven gaps, path full for {a} % of the time"),
     SHARED_BOTTLENECK(
             "queue stood for {a} % of the time, {b} us above the lowest round trip, own rate {c} % of the capacity"),
-    BOTTLENECK(
-            "path full for {a} % of the time, queue {b} us above the lowest round trip, {c} proven gaps"),
+    BOTTLENECK("path full for {a} % of the time, queue {b} us above the lowest round trip, {c} proven gaps"),
     TRANSPORT("no queue and window left for {a} % of the time, at most {b} KB in flight, {c} loss events"),
     MIXED("no cause holds half of the time: the largest has {a} %, the next {b} %"),
     UNKNOWN("nothing can be said for {a} % of the time"),

@@ -5,6 +5,7 @@ import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 
 /**
  * Histogram of durations with bins 9 % wide (8 per octave), from 1 µs to 2^27 µs; percentiles are right to ±4.5 %.
@@ -18,20 +19,31 @@ public final class LogHistogram {
     private static final int BINS = BINS_PER_OCTAVE * OCTAVES;
     private static final int[] EMPTY = {};
 
-    private int[] counts = EMPTY; // BINS elements from the first duration on
+    private int[] counts = EMPTY; // of the octaves that durations were in, and those between
+    private int first; // bin of counts[0], the lowest of an octave
     private long total;
 
     /** Counts one duration in ns; those out of range go to the first or last bin. */
     public void add(long nanos) {
-        allocate();
-        counts[bin(nanos)]++;
+        int bin = bin(nanos);
+        cover(bin, bin + 1);
+        counts[bin - first]++;
         total++;
     }
 
-    private void allocate() {
-        if (counts.length == 0) {
-            counts = new int[BINS];
+    /** Makes room for bins {@code from} (inclusive) to {@code to}: whole octaves. */
+    private void cover(int from, int to) {
+        if (from >= first && to <= first + counts.length) {
+            return;
         }
+        boolean empty = counts.length == 0;
+        int low = Math.floorDiv(empty ? from : Math.min(from, first), BINS_PER_OCTAVE) * BINS_PER_OCTAVE;
+        int high =
+                -Math.floorDiv(-(empty ? to : Math.max(to, first + counts.length)), BINS_PER_OCTAVE) * BINS_PER_OCTAVE;
+        int[] wider = new int[high - low];
+        System.arraycopy(counts, 0, wider, empty ? 0 : first - low, counts.length);
+        counts = wider;
+        first = low;
     }
 
     /** Number of durations counted. */
@@ -44,9 +56,9 @@ public final class LogHistogram {
         if (other.total == 0) {
             return;
         }
-        allocate();
-        for (int i = 0; i < BINS; i++) {
-            counts[i] += other.counts[i];
+        cover(other.first, other.first + other.counts.length);
+        for (int i = 0; i < other.counts.length; i++) {
+            counts[other.first - first + i] += other.counts[i];
         }
         total += other.total;
     }
@@ -54,7 +66,7 @@ public final class LogHistogram {
     /** Forgets all counts. */
     public void clear() {
         if (total > 0) {
-            java.util.Arrays.fill(counts, 0);
+            Arrays.fill(counts, 0);
             total = 0;
         }
     }
@@ -70,7 +82,7 @@ public final class LogHistogram {
         for (int i = 0; i < counts.length; i++) {
             seen += counts[i];
             if (seen >= rank && counts[i] > 0) {
-                return (long) (NANOS_PER_MICRO * Math.pow(2, (i + 0.5) / BINS_PER_OCTAVE));
+                return (long) middleNanos(first + i);
             }
         }
         return 0;
@@ -87,10 +99,15 @@ public final class LogHistogram {
         long taken = 0;
         for (int i = counts.length - 1; i >= 0 && taken < wanted; i--) {
             long take = Math.min(counts[i], wanted - taken);
-            sum += take * NANOS_PER_MICRO * Math.pow(2, (i + 0.5) / BINS_PER_OCTAVE);
+            sum += take * middleNanos(first + i);
             taken += take;
         }
         return taken == 0 ? 0 : sum / taken;
+    }
+
+    /** Geometric middle of a bin. */
+    private static double middleNanos(int bin) {
+        return NANOS_PER_MICRO * Math.pow(2, (bin + 0.5) / BINS_PER_OCTAVE);
     }
 
     private static int bin(long nanos) {
@@ -119,17 +136,36 @@ public final class LogHistogram {
         return edges;
     }
 
-    /** Writes the state. */
+    /** Writes the state: pairs of empty bins passed over and a count, behind their number. */
     public void writeTo(DataOutput out) throws IOException {
-        Varint.writeSparse(out, java.util.Arrays.stream(counts).asLongStream().toArray());
+        int used = 0;
+        for (int count : counts) {
+            used += count == 0 ? 0 : 1;
+        }
+        Varint.write(out, used);
+        int next = 0;
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] != 0) {
+                Varint.write(out, first + i - next);
+                Varint.write(out, counts[i]);
+                next = first + i + 1;
+            }
+        }
     }
 
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
-        long[] read = new long[BINS];
-        Varint.readSparse(in, read);
-        counts = java.util.Arrays.stream(read).mapToInt(Math::toIntExact).toArray();
-        total = java.util.Arrays.stream(read).sum();
-        counts = total == 0 ? EMPTY : counts;
+        counts = EMPTY;
+        first = 0;
+        total = 0;
+        int next = 0;
+        for (int used = Varint.readInt(in); used > 0; used--) {
+            int bin = next + Varint.readInt(in);
+            int count = Varint.readInt(in);
+            cover(bin, bin + 1);
+            counts[bin - first] = count;
+            total += count;
+            next = bin + 1;
+        }
     }
 }

@@ -24,8 +24,9 @@ public final class SenderClock {
     private static final long TRUST_NANOS = 10_000_000_000L;
     private static final long DRIFT = 20_000; // 50 ppm between the clocks of sender and tap
 
-    private final long[] passedNanos = new long[SEGMENTS];
-    private final int[] timestamp = new int[SEGMENTS];
+    // Empty before the first segment, then SEGMENTS elements.
+    private long[] passedNanos = {};
+    private int[] timestamp = {};
     private int next;
     private int size;
     private long firstNanos;
@@ -42,6 +43,7 @@ public final class SenderClock {
             return;
         }
         if (firstNanos == 0) {
+            allocate();
             firstNanos = now;
             firstTimestamp = packet.timestampValue;
             learnAtNanos = now + LEARN_NANOS;
@@ -58,6 +60,11 @@ public final class SenderClock {
         long offset = now - sentNanos(packet);
         leastOffsetNanos = Math.min(leastOffsetNanos + (now - leastOffsetAtNanos) / DRIFT, offset);
         leastOffsetAtNanos = now;
+    }
+
+    private void allocate() {
+        passedNanos = new long[SEGMENTS];
+        timestamp = new int[SEGMENTS];
     }
 
     private long sentNanos(Packet packet) {
@@ -126,9 +133,12 @@ public final class SenderClock {
 
     /** Writes the state. */
     public void writeTo(DataOutput out) throws IOException {
+        Varint.write(out, firstNanos);
+        if (firstNanos == 0) {
+            return;
+        }
         Varint.write(out, size);
         Varint.write(out, next);
-        Varint.write(out, firstNanos);
         Varint.write(out, firstTimestamp);
         Varint.write(out, newestTicks);
         for (int i = 0; i < SEGMENTS; i++) {
@@ -143,9 +153,13 @@ public final class SenderClock {
 
     /** Reads what {@link #writeTo} wrote. */
     public void readFrom(DataInput in) throws IOException {
+        firstNanos = Varint.read(in);
+        if (firstNanos == 0) {
+            return;
+        }
+        allocate();
         size = Varint.readInt(in);
         next = Varint.readInt(in);
-        firstNanos = Varint.read(in);
         firstTimestamp = (int) Varint.read(in);
         newestTicks = Varint.read(in);
         for (int i = 0; i < SEGMENTS; i++) {
