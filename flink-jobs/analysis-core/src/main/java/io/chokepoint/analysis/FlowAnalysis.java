@@ -28,8 +28,8 @@ import java.nio.charset.StandardCharsets;
 public final class FlowAnalysis {
     private static final int STATE_VERSION = 1;
     private static final long CLOCK_STEP_NANOS = 1_000_000_000L;
-    private static final long DUPLICATE_NANOS = 1_000_000L;
-    private static final int MAX_SILENT_ROWS = 64;
+    private static final long SHORTEST_REPEAT_NANOS = 5_000;
+    private static final int MAX_SILENT_ROWS = 3_600;
 
     private final AnalysisSettings settings;
     private final String tap;
@@ -51,8 +51,7 @@ public final class FlowAnalysis {
     private long lifeStartNanos; // of what was seen: later than the flow's start if its first runs are missing
     private final Handshake handshake = new Handshake();
     private HalfConnection[] halves;
-    private final long[] lastFingerprint = new long[2];
-    private final long[] lastSeenNanos = new long[2];
+    private MirrorCopies[] copies = newCopies();
     private int intervalQuality;
     private int lifeQuality;
 
@@ -66,6 +65,10 @@ public final class FlowAnalysis {
     private HalfConnection[] newHalves() {
         int beyond = settings.layer().bytesBeyondIp();
         return new HalfConnection[] {new HalfConnection(beyond), new HalfConnection(beyond)};
+    }
+
+    private static MirrorCopies[] newCopies() {
+        return new MirrorCopies[] {new MirrorCopies(), new MirrorCopies()};
     }
 
     /**
@@ -138,8 +141,7 @@ public final class FlowAnalysis {
         observedUntilNanos = 0;
         handshake.reset();
         halves = newHalves();
-        lastFingerprint[0] = 0;
-        lastFingerprint[1] = 0;
+        copies = newCopies();
         intervalQuality = 0;
         lifeQuality = 0;
     }
@@ -172,7 +174,8 @@ public final class FlowAnalysis {
         long now = Math.max(nowNanos, packet.timeNanos + clockShiftNanos);
         advanceTo(now, out);
         int direction = packet.direction;
-        if (isDuplicate(now, packet)) {
+        long time = flowTime(now);
+        if (copies[direction].isCopy(time, packet, longestCopyNanos(packet))) {
             halves[direction].interval().add(Sum.DUPLICATE_PACKETS, 1);
             mark(Quality.DUPLICATED);
             return;
@@ -180,7 +183,6 @@ public final class FlowAnalysis {
         if (packet.malformedOptions) {
             mark(Quality.BAD_OPTIONS);
         }
-        long time = flowTime(now);
         handshake.onPacket(time, packet, halves);
         halves[direction].onSegment(time, packet);
         if (packet.has(Packet.ACK) && !packet.has(Packet.RST)) {
@@ -189,26 +191,20 @@ public final class FlowAnalysis {
     }
 
     /**
-     * Mirror ports show a frame twice within microseconds. Only an equal non-zero IP-ID proves it: a sender counts it up for
-     * every packet, retransmissions included.
+     * Within which time an equal packet must be a copy, in ns; 0 if it need not be one. A sender counts the IP-ID up for every
+     * packet, repeats a SYN after a second (RFC 6298 §2.1) and data no sooner than after a round trip. Equal ACKs are
+     * duplicate ACKs, unless the flow has shown copies before.
      */
-    private boolean isDuplicate(long now, Packet packet) {
-        // Without IP-ID: data cannot be sent again within half a round trip.
-        long longest = packet.ipId != 0 ? DUPLICATE_NANOS : halves[packet.direction].shortestRepeatNanos();
-        if (packet.ipId == 0 && (packet.payloadBytes == 0 || longest == 0)) {
-            return false;
+    private long longestCopyNanos(Packet packet) {
+        if (packet.ipId != 0 || packet.has(Packet.SYN)) {
+            return MirrorCopies.LONGEST_NANOS;
         }
-        long fingerprint = FlowHash.next(
-                ((long) packet.sequence << 32) | Integer.toUnsignedLong(packet.acknowledgment),
-                ((long) packet.ipId << 40) | ((long) packet.payloadBytes << 16) | packet.windowField);
-        fingerprint =
-                FlowHash.next(fingerprint, ((long) packet.flags << 32) | Integer.toUnsignedLong(packet.timestampValue));
-        int direction = packet.direction;
-        boolean same = fingerprint == lastFingerprint[direction]
-                && flowTime(now) - lastSeenNanos[direction] < Math.min(longest, DUPLICATE_NANOS);
-        lastFingerprint[direction] = fingerprint;
-        lastSeenNanos[direction] = flowTime(now);
-        return same;
+        int duplicated = 1 << Quality.DUPLICATED.ordinal();
+        if (packet.payloadBytes == 0 && ((intervalQuality | lifeQuality) & duplicated) == 0) {
+            return 0;
+        }
+        long shortest = Math.max(halves[0].shortestRepeatNanos(), halves[1].shortestRepeatNanos());
+        return Math.min(MirrorCopies.LONGEST_NANOS, Math.max(shortest, SHORTEST_REPEAT_NANOS));
     }
 
     /**
@@ -375,8 +371,7 @@ public final class FlowAnalysis {
         handshake.writeTo(out);
         for (int i = 0; i < 2; i++) {
             halves[i].writeTo(out);
-            out.writeLong(lastFingerprint[i]);
-            Varint.write(out, lastSeenNanos[i]);
+            copies[i].writeTo(out, flowTime(nowNanos));
         }
         Varint.write(out, intervalQuality);
         Varint.write(out, lifeQuality);
@@ -435,8 +430,7 @@ public final class FlowAnalysis {
         handshake.readFrom(in);
         for (int i = 0; i < 2; i++) {
             halves[i].readFrom(in);
-            lastFingerprint[i] = in.readLong();
-            lastSeenNanos[i] = Varint.read(in);
+            copies[i].readFrom(in, flowTime(nowNanos));
         }
         intervalQuality = Varint.readInt(in);
         lifeQuality = Varint.readInt(in);
