@@ -179,7 +179,8 @@ final class HalfConnection {
         if (!ackSeen && total.get(Sum.DATA_PACKETS) + interval.get(Sum.DATA_PACKETS) > SILENT_PEER_PACKETS) {
             waits.onBlindness();
         }
-        waits.close(moment(now, path.clock().passedWithoutQueueNanos(now, packet), packet.hasTimestamps), layerBytes);
+        long withoutQueueNanos = path.clock().passedWithoutQueueNanos(now, packet);
+        waits.close(moment(now, withoutQueueNanos), layerBytes);
         boolean gap = sequence > sndMax;
         if (gap) {
             losses.onGap(now, sndMax, sequence, packet);
@@ -191,7 +192,7 @@ final class HalfConnection {
         sent.add(now, end, clean, flightSegments);
         path.onData(now, packet, layerBytes, clean);
         boolean isShort = !segmentSize.isFull(packet.payloadBytes);
-        waits.open(now, sndMax, segmentSize.bytes(), isShort, isShort || packet.has(Packet.PSH));
+        waits.open(now, withoutQueueNanos, sndMax, segmentSize.bytes(), isShort, packet.has(Packet.PSH));
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, waits.flightBytes());
     }
 
@@ -352,11 +353,10 @@ final class HalfConnection {
 
     // ---- rows ----
 
-    private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos, boolean viewIsExact) {
+    private WaitJudge.Moment moment(long now, long passedWithoutQueueNanos) {
         return new WaitJudge.Moment(
                 now,
                 passedWithoutQueueNanos,
-                viewIsExact,
                 sndMax,
                 una,
                 segmentSize.bytes(),
@@ -373,7 +373,7 @@ final class HalfConnection {
     /** Books everything up to the end of an interval. */
     void cut(long now) {
         bookZeroWindow(now);
-        waits.cut(moment(now, now, false));
+        waits.cut(moment(now, now));
         // The stream it is read from may change; what was in flight then must not count below zero.
         interval.set(Sum.DELIVERED_BYTES, Math.max(0, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES)));
         interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());

@@ -28,6 +28,7 @@ final class PathModel {
     private static final long RATE_WINDOW_NANOS = 30_000_000;
     private static final long MAX_ACKED_SEGMENTS = 64;
     private static final long DATA_DRIVEN_SEGMENTS = 2;
+    private static final int NEAR_SENDER = 8; // of the round trip
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
 
@@ -192,6 +193,13 @@ final class PathModel {
         return rate > 0 && queue > threshold(packetTimeOr(rate));
     }
 
+    /** Whether the sender's side is too long to be overlooked, but its delay cannot be followed without timestamps. */
+    boolean mayHideQueueBeforeTap() {
+        long lowest = senderSide.lifeMinimum();
+        boolean isNear = lowest != RoundMinimum.NONE && lowest <= lowestRttNanos() / NEAR_SENDER;
+        return grown && !clock.isShown() && !isNear && capacity == 0;
+    }
+
     private long threshold(long packetTimeNanos) {
         long jitter = FLOOR_NANOS + lowestRttNanos() / 32;
         return Math.max(Math.max(packetTimeNanos * 3 / 2, 4 * resolutionNanos), jitter);
@@ -330,11 +338,6 @@ final class PathModel {
     /** Whether the narrowest link is judged by the data that come from it, i.e. it lies before the tap. */
     boolean isJudgedByData() {
         return judgedByData;
-    }
-
-    /** Whether the narrowest link lies before the tap, or may, as delays vary there by more than {@code jitterNanos}. */
-    boolean mayQueueBeforeTap(long jitterNanos) {
-        return isJudgedByData() || (judged().capacityBitsPerSecond() == 0 && queueBeforeTapNanos() > jitterNanos);
     }
 
     /** Rate of the narrowest link in bit/s, from proven samples; 0 if there is none. */

@@ -59,9 +59,11 @@ final class SegmentSize {
         return option > 0 ? option - TIMESTAMP_OPTION_BYTES : DEFAULT;
     }
 
-    /** Whether a segment is as large as it may be, up to a few bytes of options. */
+    /** Whether a segment is as large as it may be, up to a few bytes of options; of a super-segment its last part. */
     boolean isFull(int payloadBytes) {
-        return payloadBytes >= bytes() - OPTION_SLACK_BYTES;
+        int last = payloadBytes % bytes();
+        boolean whole = last <= OPTION_SLACK_BYTES || last >= bytes() - OPTION_SLACK_BYTES;
+        return payloadBytes >= bytes() - OPTION_SLACK_BYTES && whole;
     }
 
     void writeTo(DataOutput out) throws IOException {

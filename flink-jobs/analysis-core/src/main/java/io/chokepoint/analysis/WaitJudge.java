@@ -20,10 +20,11 @@ import java.io.IOException;
  *
  * <ol>
  *   <li>unknown: a hole, or a direction that is needed is missing
+ *   <li>application: what is in flight includes the last bytes that the sender had, and window was left
  *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity
  *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
- *   <li>application: everything was acknowledged before the closing packet left, or that was released by no ACK although
- *       no queue stands, or the opener was a short segment that ended a burst; never while a loss is pending
+ *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
+ *       a burst; never while a loss is pending
  *   <li>send buffer: one ACK releases a burst of segments from a sender that was far below its usual flight
  *   <li>shared bottleneck: even the lowest delay of the last round shows a queue
  *   <li>transport: the rest
@@ -39,9 +40,6 @@ final class WaitJudge {
     private static final double BACK_TO_BACK = 1.08; // packet times
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
     private static final long REACTION_NANOS = 150_000;
-    private static final double CLOCKED_WEIGHT = 32;
-    private static final double MOSTLY_CLOCKED = 0.6; // by chance a timer's packets follow an ACK, too
-    private static final int NEAR_SENDER = 8;
     private static final long NANOS_PER_MICRO = 1_000;
 
     private final PathModel path;
@@ -56,8 +54,10 @@ final class WaitJudge {
     private boolean windowFull;
     private boolean scoreWindowFull;
     private boolean openerShort;
-    private boolean openerDrained; // its PSH or length says that the sender had no more to send
-    private boolean openerReleased;
+    private boolean openerDrains; // short and with PSH: its sender may have had no more
+    private long openEnd; // sequence number after the opener
+    private long openedWithoutQueueNanos;
+    private long drainedEnd; // after the newest segment that certainly emptied its sender's buffer; 0 if there is none
     private long openerViewNanos = AckHistory.NONE;
     private long openFlight;
     private long openWindow;
@@ -65,12 +65,10 @@ final class WaitJudge {
     private boolean lossInWait;
     private boolean blindInWait;
     private Cause beforeLoss = Cause.TRANSPORT;
-    private Cause lastCause = Cause.UNKNOWN;
 
     // The last wait that an ACK ended, as long as its burst may still prove a send buffer limit.
     private Cause burstCause = Cause.UNKNOWN;
     private long serialisedNanos;
-    private double clocked = 1; // share of the packets after a new ACK that this ACK released
     private long burstWaitNanos;
     private int burstSegments;
 
@@ -121,7 +119,6 @@ final class WaitJudge {
     record Moment(
             long now,
             long passedWithoutQueueNanos,
-            boolean viewIsExact,
             long sndMax,
             long una,
             int mss,
@@ -131,12 +128,8 @@ final class WaitJudge {
 
     /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
     void close(Moment moment, long layerBytes) {
-        boolean released = isReleased(moment);
-        if (acks.hasView() && acks.viewTimeNanos() != openerViewNanos) {
-            clocked += ((released ? 1 : 0) - clocked) / CLOCKED_WEIGHT;
-        }
-        released = released && clocked >= MOSTLY_CLOCKED;
-        Cause cause = judge(moment, true, released);
+        followDrains(moment);
+        Cause cause = judge(moment, true);
         if (isSerialisation(moment, cause)) {
             serialisedNanos += pass(moment, true);
         } else {
@@ -158,7 +151,6 @@ final class WaitJudge {
             burstWaitNanos = nanos;
             burstSegments = 1;
         }
-        openerReleased = released;
     }
 
     /**
@@ -205,12 +197,36 @@ final class WaitJudge {
         tally.add(Sum.SEND_BUFFER_SEGMENTS, 1);
     }
 
+    /**
+     * A sender with more to send fills its segments: a short one with PSH, not because the window ended and not at once followed by
+     * the next, took the last bytes that the application had given it.
+     */
+    private void followDrains(Moment moment) {
+        if (!open || !openerDrains || windowFull) {
+            return;
+        }
+        long gap = Math.max(moment.now() - openNanos, moment.passedWithoutQueueNanos() - openedWithoutQueueNanos);
+        if (gap > Math.max(BACK_TO_BACK * path.packetTimeNanos(), (double) reactionNanos())) {
+            drainedEnd = openEnd;
+        }
+    }
+
+    /**
+     * Whether the sender has run dry within the last round trip: what it sent last is not acknowledged yet, so no window keeps it
+     * from sending more.
+     */
+    private boolean hasDrained() {
+        return acks.hasView() && drainedEnd > acks.viewAck();
+    }
+
     /** A new wait begins after a packet of new data. */
-    void open(long now, long sndMax, int mss, boolean isShort, boolean drains) {
+    void open(long now, long withoutQueueNanos, long sndMax, int mss, boolean isShort, boolean isPushed) {
         open = true;
         openNanos = now;
+        openedWithoutQueueNanos = withoutQueueNanos;
+        openEnd = sndMax;
         openerShort = isShort;
-        openerDrained = drains;
+        openerDrains = isShort && isPushed;
         openerViewNanos = acks.viewTimeNanos();
         openFlight = acks.hasView() ? sndMax - acks.viewAck() : 0;
         openWindow = acks.hasView() ? acks.viewEdge() - acks.viewAck() : 0;
@@ -246,7 +262,7 @@ final class WaitJudge {
 
     /** The interval ends at {@code moment.now()}: books the part of the open wait before it. */
     void cut(Moment moment) {
-        Cause cause = judge(moment, false, false);
+        Cause cause = judge(moment, false);
         bookSerialised(cause);
         book(moment, cause);
         burstWaitNanos = 0;
@@ -260,7 +276,6 @@ final class WaitJudge {
         if (!moment.lossPending() && !lossInWait) {
             beforeLoss = cause;
         }
-        lastCause = cause;
         return nanos;
     }
 
@@ -293,13 +308,17 @@ final class WaitJudge {
         tally.add(path.isQueueBeforeTap() ? Sum.QUEUE_BEFORE_TAP_MICROS : Sum.QUEUE_AFTER_TAP_MICROS, micros);
     }
 
-    private Cause judge(Moment moment, boolean closing, boolean released) {
+    private Cause judge(Moment moment, boolean closing) {
         if (blindInWait) {
             return Cause.UNKNOWN;
         }
         boolean lossy = lossInWait || moment.lossPending();
         boolean settled = !lossy && moment.now() - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
-        if (path.isFull(moment.now(), settled)) {
+        boolean full = path.isFull(moment.now(), settled);
+        if (hasDrained() && !lossy && !windowFull && !moment.zeroWindow()) {
+            return Cause.APPLICATION_PACED;
+        }
+        if (full) {
             return Cause.UNSHARED_BOTTLENECK;
         }
         if (windowFull || moment.zeroWindow()) {
@@ -307,7 +326,7 @@ final class WaitJudge {
         }
         boolean standing = path.isQueueStanding();
         if (!lossy) {
-            Cause application = judgeApplication(moment, closing, released, standing || !settled);
+            Cause application = judgeApplication(moment, closing);
             if (application != Cause.UNKNOWN) {
                 return application;
             }
@@ -318,10 +337,13 @@ final class WaitJudge {
         if (lossy && beforeLoss.isFullPath()) {
             return beforeLoss;
         }
-        return slowStart ? Cause.SLOW_START : Cause.TRANSPORT;
+        if (slowStart) {
+            return Cause.SLOW_START;
+        }
+        return path.mayHideQueueBeforeTap() ? Cause.UNKNOWN : Cause.TRANSPORT;
     }
 
-    private Cause judgeApplication(Moment moment, boolean closing, boolean released, boolean excused) {
+    private Cause judgeApplication(Moment moment, boolean closing) {
         long now = moment.now();
         boolean drained = closing ? acks.viewAck() >= moment.sndMax() : moment.una() >= moment.sndMax();
         if (drained && peerSentPayload) {
@@ -333,18 +355,7 @@ final class WaitJudge {
         if (openerShort && open && now - openNanos > path.lowestRttNanos() / 4) {
             return Cause.APPLICATION_SMALL;
         }
-        if (closing) {
-            boolean pacedByApplication = open && openerDrained && !released && !excused && !slowStart;
-            return pacedByApplication && acks.hasView() && isViewUsable(moment)
-                    ? Cause.APPLICATION_PACED
-                    : Cause.UNKNOWN;
-        }
-        return lastCause == Cause.APPLICATION_PACED ? lastCause : Cause.UNKNOWN;
-    }
-
-    /** Without timestamps a queue between sender and tap looks like a pause; only near the sender there is none. */
-    private boolean isViewUsable(Moment moment) {
-        return moment.viewIsExact() || senderDelayNanos() < path.lowestRttNanos() / NEAR_SENDER;
+        return Cause.UNKNOWN;
     }
 
     /** When the newest acknowledgment the sender had seen reached it, in tap time. */
@@ -363,30 +374,9 @@ final class WaitJudge {
         return Math.max(Math.max(4 * resolutionNanos, SHORTEST_PAUSE_NANOS), path.lowestRttNanos() / 4);
     }
 
-    /** Whether the packet that passes at {@code now} left because an ACK had come, or right behind one that did. */
-    private boolean isReleased(Moment moment) {
-        if (!acks.hasView()) {
-            return true;
-        }
-        long now = moment.now();
-        boolean newAck = acks.viewTimeNanos() != openerViewNanos;
-        long reaction = Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 128);
-        long packetTime = path.packetTimeNanos();
-        if (newAck && now - reachedSenderNanos() <= reaction) {
-            return true;
-        }
-        if (newAck && path.mayQueueBeforeTap(reaction)) {
-            // One packet time on a link before the tap is no pause, nor is a queue there.
-            long lowest = path.senderSide().lifeMinimum();
-            long withoutQueue = moment.passedWithoutQueueNanos() - acks.viewTimeNanos();
-            if (now - reachedSenderNanos() <= reaction + packetTime
-                    || (lowest != RoundMinimum.NONE && withoutQueue <= lowest + reaction)) {
-                return true;
-            }
-        }
-        boolean behindOpener =
-                packetTime > 0 ? now - openNanos <= BACK_TO_BACK * packetTime : now - openNanos <= reaction;
-        return openerReleased && behindOpener;
+    /** What a sender may take from an ACK to the data that it releases, in ns. */
+    private long reactionNanos() {
+        return Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 128);
     }
 
     void writeTo(DataOutput out) throws IOException {
@@ -397,25 +387,22 @@ final class WaitJudge {
                 | (windowFull ? 2 : 0)
                 | (scoreWindowFull ? 4 : 0)
                 | (openerShort ? 8 : 0)
-                | (openerReleased ? 16 : 0)
-                | (peerSentPayload ? 32 : 0)
-                | (lossInWait ? 64 : 0)
-                | (blindInWait ? 128 : 0)
-                | (slowStart ? 256 : 0)
-                | (clocked != 1 ? 512 : 0)
-                | (openerDrained ? 1024 : 0);
+                | (peerSentPayload ? 16 : 0)
+                | (lossInWait ? 32 : 0)
+                | (blindInWait ? 64 : 0)
+                | (slowStart ? 128 : 0)
+                | (openerDrains ? 256 : 0);
         Varint.write(out, bits);
         Varint.write(out, openerViewNanos == AckHistory.NONE ? 0 : openerViewNanos);
+        Varint.write(out, openNanos - openedWithoutQueueNanos);
+        Varint.write(out, openEnd);
+        Varint.write(out, openEnd - drainedEnd);
         Varint.write(out, openFlight);
         Varint.write(out, openWindow);
         out.writeByte(beforeLoss.ordinal());
-        out.writeByte(lastCause.ordinal());
         out.writeByte(burstCause.ordinal());
         Varint.write(out, burstWaitNanos);
         Varint.write(out, serialisedNanos);
-        if (clocked != 1) {
-            out.writeDouble(clocked);
-        }
         Varint.write(out, burstSegments);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
@@ -433,22 +420,22 @@ final class WaitJudge {
         windowFull = (bits & 2) != 0;
         scoreWindowFull = (bits & 4) != 0;
         openerShort = (bits & 8) != 0;
-        openerReleased = (bits & 16) != 0;
-        peerSentPayload = (bits & 32) != 0;
-        lossInWait = (bits & 64) != 0;
-        blindInWait = (bits & 128) != 0;
-        slowStart = (bits & 256) != 0;
-        openerDrained = (bits & 1024) != 0;
+        peerSentPayload = (bits & 16) != 0;
+        lossInWait = (bits & 32) != 0;
+        blindInWait = (bits & 64) != 0;
+        slowStart = (bits & 128) != 0;
+        openerDrains = (bits & 256) != 0;
         openerViewNanos = Varint.read(in);
         openerViewNanos = openerViewNanos == 0 ? AckHistory.NONE : openerViewNanos;
+        openedWithoutQueueNanos = openNanos - Varint.read(in);
+        openEnd = Varint.read(in);
+        drainedEnd = openEnd - Varint.read(in);
         openFlight = Varint.read(in);
         openWindow = Varint.read(in);
         beforeLoss = Cause.values()[in.readByte()];
-        lastCause = Cause.values()[in.readByte()];
         burstCause = Cause.values()[in.readByte()];
         burstWaitNanos = Varint.read(in);
         serialisedNanos = Varint.read(in);
-        clocked = (bits & 512) != 0 ? in.readDouble() : 1;
         burstSegments = Varint.readInt(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);

@@ -62,6 +62,11 @@ public final class SenderClock {
         leastOffsetAtNanos = now;
     }
 
+    /** Whether the sender puts its clock into its segments. */
+    public boolean isShown() {
+        return firstNanos != 0;
+    }
+
     private void allocate() {
         passedNanos = new long[SEGMENTS];
         timestamp = new int[SEGMENTS];
