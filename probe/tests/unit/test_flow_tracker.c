@@ -131,6 +131,16 @@ static void send(struct probe *probe, uint16_t port, unsigned direction, unsigne
     observe(probe, &packet);
 }
 
+/* A SYN-ACK of the flow on port 1000. */
+static void syn_ack(struct probe *probe, unsigned direction, uint32_t sequence_number,
+                    uint32_t acknowledgment_number, int64_t time_ns)
+{
+    struct ckp_packet packet = make_packet(1000, direction, SYN | ACK, sequence_number, time_ns);
+
+    packet.segment.acknowledgment_number = acknowledgment_number;
+    observe(probe, &packet);
+}
+
 /* Data of the flow on port 1000. */
 static void data(struct probe *probe, int64_t time_ns)
 {
@@ -358,13 +368,96 @@ static void test_a_syn_on_a_finished_flow_ends_it_as_finished(void **state)
 static void test_a_syn_ack_seen_before_its_syn_is_the_same_flow(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
-    struct ckp_packet syn_ack = make_packet(1000, 1, SYN | ACK, 5, 0);
 
     (void)state;
-    syn_ack.segment.acknowledgment_number = 78;
-    observe(probe, &syn_ack);
+    syn_ack(probe, 1, 5, 78, 0);
     send(probe, 1000, 0, SYN, 77, 1 * MILLI);
     expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_of_two_other_isns_replaces_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, ACK, 78, 2 * MILLI);
+    syn_ack(probe, 1, 500, 100, 10 * MILLI); /* its SYN was missed */
+    syn_ack(probe, 1, 500, 100, 11 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 12 * MILLI); /* or late */
+    expect(probe, "before 0 packets 3 until 0.002 REPLACED\n"
+                  "before 0 packets 3 until 0.012 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_replaces_a_flow_of_which_no_syn_was_seen(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    syn_ack(probe, 1, 5, 78, 0); /* it tells both ISNs */
+    syn_ack(probe, 1, 500, 100, 10 * MILLI);
+    expect(probe, "before 0 packets 1 until 0.000 REPLACED\n"
+                  "before 0 packets 1 until 0.010 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_of_one_other_isn_is_the_same_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 9, 60, 1 * MILLI); /* late, of an earlier connection */
+    syn_ack(probe, 1, 5, 78, 2 * MILLI);
+    send(probe, 1000, 0, SYN, 77, 3 * MILLI);
+    syn_ack(probe, 1, 6, 78, 4 * MILLI); /* another cookie */
+    expect(probe, "before 0 packets 5 until 0.004 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_whose_peer_is_unknown_may_be_of_an_earlier_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 1, SYN, 5, 0);
+    syn_ack(probe, 1, 9, 60, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_sent_again_is_the_same_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, ACK, 78, 2 * MILLI);
+    syn_ack(probe, 1, 5, 78, 3 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.003 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_challenge_whose_syn_was_missed_is_of_the_former_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 1, ACK, 6, 11 * MILLI);
+    send(probe, 1000, 0, RST, 78, 12 * MILLI);
+    syn_ack(probe, 1, 500, 100, 511 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.012 RST\n"
+                  "before 0 packets 1 until 0.511 CAPTURE_END\n");
 }
 
 static void test_both_sides_may_open_at_once(void **state)
@@ -377,6 +470,19 @@ static void test_both_sides_may_open_at_once(void **state)
     send(probe, 1000, 0, SYN | ACK, 77, 2 * MILLI);
     send(probe, 1000, 1, SYN | ACK, 5, 2 * MILLI);
     expect(probe, "before 0 packets 4 until 0.002 CAPTURE_END\n");
+}
+
+static void test_both_sides_may_open_at_once_on_the_ports_of_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    syn_ack(probe, 0, 99, 501, 10 * MILLI); /* both SYNs were missed */
+    syn_ack(probe, 1, 500, 100, 11 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 REPLACED\n"
+                  "before 0 packets 2 until 0.011 CAPTURE_END\n");
 }
 
 static void test_a_small_step_back_stays_in_the_run(void **state)
@@ -559,7 +665,15 @@ int main(void)
         cmocka_unit_test(test_a_syn_replaces_a_flow_whose_own_syn_was_missed),
         cmocka_unit_test(test_a_syn_on_a_finished_flow_ends_it_as_finished),
         cmocka_unit_test(test_a_syn_ack_seen_before_its_syn_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_of_two_other_isns_replaces_a_flow),
+        cmocka_unit_test(test_a_syn_ack_replaces_a_flow_of_which_no_syn_was_seen),
+        cmocka_unit_test(test_a_syn_ack_of_one_other_isn_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_whose_peer_is_unknown_may_be_of_an_earlier_flow),
+        cmocka_unit_test(test_a_syn_ack_sent_again_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late),
+        cmocka_unit_test(test_a_challenge_whose_syn_was_missed_is_of_the_former_flow),
         cmocka_unit_test(test_both_sides_may_open_at_once),
+        cmocka_unit_test(test_both_sides_may_open_at_once_on_the_ports_of_a_flow),
         cmocka_unit_test(test_a_small_step_back_stays_in_the_run),
         cmocka_unit_test(test_a_clock_set_back_cuts_the_run),
         cmocka_unit_test(test_one_stamp_of_2106_leaves_other_flows_alone),
