@@ -224,6 +224,7 @@ static void learn(struct ckp_flow *flow, const struct ckp_segment *segment)
         learn_isn(flow, direction, segment->sequence_number);
         if (segment->tcp_flags & CKP_TCP_ACK)
             learn_isn(flow, !direction, segment->acknowledgment_number - 1);
+        flow->closing = CKP_END_NONE; /* a reset met what the peer still held: RFC 9293 §3.5.1 */
     }
     if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
         flow->is_bare_syn = false;

@@ -365,6 +365,18 @@ static void test_a_syn_on_a_finished_flow_ends_it_as_finished(void **state)
                   "before 0 packets 1 until 0.010 CAPTURE_END\n");
 }
 
+static void test_a_late_copy_of_its_syn_leaves_a_flow_finished(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    send(probe, 1000, 0, ACK | FIN, 78, 1 * MILLI);
+    send(probe, 1000, 1, ACK | FIN, 1, 2 * MILLI);
+    send(probe, 1000, 0, SYN, 77, 3 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.003 FIN\n");
+}
+
 static void test_a_syn_ack_seen_before_its_syn_is_the_same_flow(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
@@ -444,6 +456,28 @@ static void test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late(void **state)
     data(probe, 0);
     syn_ack(probe, 1, 5, 78, 1 * MILLI);
     expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+/* The peer still holds the former connection and challenges the SYN (RFC 5961 §4.2); the ACK makes
+ * the client reset that one and send its SYN again. */
+static void test_a_reset_after_a_challenge_does_not_end_the_new_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 10 * MILLI);
+    send(probe, 1000, 1, ACK, 6, 11 * MILLI);
+    send(probe, 1000, 0, RST, 78, 12 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 510 * MILLI);
+    syn_ack(probe, 1, 500, 100, 511 * MILLI);
+    send(probe, 1000, 0, ACK, 100, 3600 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 REPLACED\n"
+                  "before 0 packets 5 until 0.511 NONE\n"
+                  "before 5 packets 0 until 1.511 NONE\n"
+                  "before 5 packets 0 until 2.511 NONE\n"
+                  "before 5 packets 1 until 3.600 CAPTURE_END\n");
 }
 
 static void test_a_challenge_whose_syn_was_missed_is_of_the_former_flow(void **state)
@@ -664,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_a_syn_with_another_isn_replaces_a_flow),
         cmocka_unit_test(test_a_syn_replaces_a_flow_whose_own_syn_was_missed),
         cmocka_unit_test(test_a_syn_on_a_finished_flow_ends_it_as_finished),
+        cmocka_unit_test(test_a_late_copy_of_its_syn_leaves_a_flow_finished),
         cmocka_unit_test(test_a_syn_ack_seen_before_its_syn_is_the_same_flow),
         cmocka_unit_test(test_a_syn_ack_of_two_other_isns_replaces_a_flow),
         cmocka_unit_test(test_a_syn_ack_replaces_a_flow_of_which_no_syn_was_seen),
@@ -671,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_a_syn_ack_whose_peer_is_unknown_may_be_of_an_earlier_flow),
         cmocka_unit_test(test_a_syn_ack_sent_again_is_the_same_flow),
         cmocka_unit_test(test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late),
+        cmocka_unit_test(test_a_reset_after_a_challenge_does_not_end_the_new_flow),
         cmocka_unit_test(test_a_challenge_whose_syn_was_missed_is_of_the_former_flow),
         cmocka_unit_test(test_both_sides_may_open_at_once),
         cmocka_unit_test(test_both_sides_may_open_at_once_on_the_ports_of_a_flow),
