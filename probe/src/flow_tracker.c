@@ -385,6 +385,18 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
         tracker->stray_flows[tracker->clock.strays - 1] = handle;
 }
 
+bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker)
+{
+    return tracker->oldest_run != CKP_FLOW_NONE || ckp_batcher_has_open(tracker->batcher);
+}
+
+void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker)
+{
+    while (tracker->oldest_run != CKP_FLOW_NONE)
+        close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+    ckp_batcher_flush(tracker->batcher);
+}
+
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)
 {
     for (uint32_t handle = 0; handle < tracker->table.used; handle++) {

@@ -31,9 +31,12 @@ counter() {
     grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
 }
 
+# Batches by size alone, for a pipe that waits sends its open ones when their delay is over.
+batches="--batch-bytes 2KiB --batch-delay 10s"
+
 # play ARGUMENT...: the exit code is left in $code, the sentence in $work/err.
 play() {
-    "$probe" --session 7 --tap t --ledger "$work/ledger" --kafka "$brokers" "$@" 2>"$work/err"
+    "$probe" --session 7 --tap t $batches --ledger "$work/ledger" --kafka "$brokers" "$@" 2>"$work/err"
     code=$?
 }
 
@@ -70,7 +73,7 @@ play "$work/ethernet.pcap"
 play "$work/many.pcap"
 expect 0 ""
 [ "$(counter packets_delivered)" = 33000 ] || fail "delivered $(counter packets_delivered)"
-"$probe" --session 7 --tap t --ledger "$work/ledger" --output "$work/many.out" "$work/many.pcap"
+"$probe" --session 7 --tap t $batches --ledger "$work/ledger" --output "$work/many.out" "$work/many.pcap"
 read_topic tcp-segments >"$work/records"
 python3 "$here/records.py" --stream <"$work/many.out" >"$work/expected"
 cmp "$work/expected" "$work/records" || fail "Kafka's records are not the stream's"

@@ -667,6 +667,88 @@ static void test_batches_wait_no_longer_than_told(void **state)
     free(probe);
 }
 
+/* Frames arrive as they were stamped, and the source waits after each. */
+static int64_t before_wait(struct probe *probe, int64_t time_ns)
+{
+    return ckp_worker_before_wait(&probe->worker, 1 + time_ns);
+}
+
+static void test_silence_releases_what_is_open_and_the_flow_goes_on(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    assert_int_equal(before_wait(probe, 0), INT64_MAX);
+    data(probe, 0);
+    assert_int_equal(before_wait(probe, 0), 250 * MILLI);
+    data(probe, 200 * MILLI);
+    assert_int_equal(before_wait(probe, 200 * MILLI), 250 * MILLI);
+    assert_int_equal(before_wait(probe, 449 * MILLI), 1 * MILLI);
+    assert_int_equal(probe->batches, 0);
+    assert_int_equal(before_wait(probe, 450 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    assert_string_equal(probe->runs, "before 0 packets 2 until 0.200 NONE\n");
+    assert_int_equal(before_wait(probe, 900 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    data(probe, 900 * MILLI);
+    data(probe, 1900 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.200 NONE\n"
+                  "before 2 packets 1 until 0.900 NONE\n"
+                  "before 3 packets 0 until 1.900 NONE\n"
+                  "before 3 packets 1 until 1.900 CAPTURE_END\n");
+}
+
+static void test_silence_releases_a_batch_when_no_run_is_open(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        data(probe, 0);
+    before_wait(probe, 0);
+    assert_int_equal(before_wait(probe, 250 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    expect(probe, "before 0 packets 256 until 0.000 NONE\n"
+                  "before 256 packets 0 until 0.000 CAPTURE_END\n");
+}
+
+static void test_other_frames_do_not_put_off_what_is_open(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    for (int64_t at = 0; at < 250 * MILLI; at += 50 * MILLI) {
+        ckp_worker_leave_out(&probe->worker);
+        assert_int_equal(before_wait(probe, at), 250 * MILLI - at);
+    }
+    assert_int_equal(before_wait(probe, 250 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+static void test_packets_after_a_leap_are_not_released_one_by_one(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    before_wait(probe, 0);
+    before_wait(probe, 250 * MILLI);
+    for (int i = 0; i < 10; i++) { /* the clock does not believe them yet */
+        data(probe, 3600 * SECOND + i * MILLI);
+        before_wait(probe, 3600 * SECOND + i * MILLI);
+    }
+    assert_int_equal(probe->batches, 1);
+    before_wait(probe, 3600 * SECOND + 250 * MILLI);
+    assert_int_equal(probe->batches, 2);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
 static void test_a_capture_without_packets_still_tells_its_counters(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
@@ -719,6 +801,10 @@ int main(void)
         cmocka_unit_test(test_a_run_that_fills_the_memory_alone_is_cut_itself),
         cmocka_unit_test(test_a_full_table_evicts_the_flow_silent_longest),
         cmocka_unit_test(test_batches_wait_no_longer_than_told),
+        cmocka_unit_test(test_silence_releases_what_is_open_and_the_flow_goes_on),
+        cmocka_unit_test(test_silence_releases_a_batch_when_no_run_is_open),
+        cmocka_unit_test(test_other_frames_do_not_put_off_what_is_open),
+        cmocka_unit_test(test_packets_after_a_leap_are_not_released_one_by_one),
         cmocka_unit_test(test_a_capture_without_packets_still_tells_its_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
