@@ -196,6 +196,17 @@ void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns)
         close_batch(batcher, batcher->oldest);
 }
 
+bool ckp_batcher_has_open(const struct ckp_batcher *batcher)
+{
+    return batcher->oldest != NO_PARTITION;
+}
+
+void ckp_batcher_flush(struct ckp_batcher *batcher)
+{
+    while (batcher->oldest != NO_PARTITION)
+        close_batch(batcher, batcher->oldest);
+}
+
 void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silence_ns)
 {
     if (now_ns - batcher->told_ns < silence_ns)
@@ -206,8 +217,7 @@ void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silen
 
 void ckp_batcher_finish(struct ckp_batcher *batcher)
 {
-    while (batcher->oldest != NO_PARTITION)
-        close_batch(batcher, batcher->oldest);
+    ckp_batcher_flush(batcher);
     if (batcher->frames_told != batcher->counters->value[CKP_COUNT_FRAMES_RECEIVED]) {
         open_batch(batcher, 0, 0);
         close_batch(batcher, batcher->oldest);

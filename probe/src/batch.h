@@ -79,6 +79,11 @@ void ckp_batcher_add(struct ckp_batcher *batcher, uint32_t partition, const stru
 /** Delivers the batches opened at least flush_delay_ns ago. */
 void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns);
 
+bool ckp_batcher_has_open(const struct ckp_batcher *batcher);
+
+/** Delivers all that is open. */
+void ckp_batcher_flush(struct ckp_batcher *batcher);
+
 /** Delivers an empty batch, for its counters, if there was no batch for `silence_ns`. */
 void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silence_ns);
 

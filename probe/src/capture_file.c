@@ -6,6 +6,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct ckp_capture {
     pcap_t *pcap;
     struct ckp_filter *filter; /* or NULL */
     bool is_regular;
+    struct ckp_pipe pipe; /* if it is none */
     bool is_pcapng;
     enum ckp_link link;
     int64_t resolution_ns;
@@ -82,24 +84,41 @@ static void make_fast(FILE *stream)
     __fsetlocking(stream, FSETLOCKING_BYCALLER);
 }
 
-static FILE *open_stream(struct ckp_capture *capture, const char *path, char *why, size_t why_size)
+/* Opens what can be read. @return NULL with errno */
+static FILE *open_bytes(struct ckp_capture *capture, const char *path)
 {
     struct stat status;
-    FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    FILE *stream = NULL;
+    int descriptor = STDIN_FILENO;
 
-    if (stream && fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (strcmp(path, "-") != 0)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &status) != 0)
+        return NULL;
+    capture->is_regular = S_ISREG(status.st_mode);
+    capture->pipe.descriptor = descriptor;
+    if (S_ISDIR(status.st_mode))
         errno = EISDIR;
-    } else if (stream) {
-        capture->is_regular = S_ISREG(status.st_mode);
-        make_fast(stream);
-        if (check_format(capture, stream, why, why_size))
-            return stream;
-        fclose(stream);
+    else
+        stream =
+            capture->is_regular ? fdopen(descriptor, "rb") : ckp_pipe_stream_open(&capture->pipe);
+    if (!stream)
+        close(descriptor);
+    return stream;
+}
+
+static FILE *open_stream(struct ckp_capture *capture, const char *path, char *why, size_t why_size)
+{
+    FILE *stream = open_bytes(capture, path);
+
+    if (!stream) {
+        snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
         return NULL;
     }
-    snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
-    if (stream)
-        fclose(stream);
+    make_fast(stream);
+    if (check_format(capture, stream, why, why_size))
+        return stream;
+    fclose(stream);
     return NULL;
 }
 
@@ -188,9 +207,11 @@ const char *ckp_capture_error(const struct ckp_capture *capture)
     return capture->error;
 }
 
-bool ckp_capture_may_wait(const struct ckp_capture *capture)
+void ckp_capture_before_wait(struct ckp_capture *capture, ckp_before_wait_fn *before_wait,
+                             void *self)
 {
-    return !capture->is_regular;
+    capture->pipe.before_wait = before_wait;
+    capture->pipe.self = self;
 }
 
 /* libpcap has one status for a short file and for nonsense in it; the stream tells them apart. */

@@ -4,6 +4,7 @@
 #define CKP_CAPTURE_FILE_H
 
 #include "decode.h"
+#include "pipe_stream.h"
 
 enum ckp_capture_status {
     CKP_CAPTURE_FRAME,
@@ -41,8 +42,10 @@ int64_t ckp_capture_first_time_ns(struct ckp_capture *capture);
  */
 bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash);
 
-/** Whether the next frame may be long in coming: a pipe's. */
-bool ckp_capture_may_wait(const struct ckp_capture *capture);
+/** Has `before_wait` called whenever the next frame may be long in coming: a pipe's. If it ends
+ * reading the capture has failed. */
+void ckp_capture_before_wait(struct ckp_capture *capture, ckp_before_wait_fn *before_wait,
+                             void *self);
 
 /** Reads the next frame, whose bytes are valid until the next call. */
 enum ckp_capture_status ckp_capture_next(struct ckp_capture *capture, struct ckp_frame *frame);

@@ -59,7 +59,8 @@ struct ckp_packet {
  *
  * Lengths come from the IP header, so padding and snap lengths do not count; an IP length of 0
  * (a segment not yet cut up by the network card) is taken from the frame's original length.
- * Options before a malformation are kept and CKP_OPTION_MALFORMED is set.
+ * Options before a malformation, or before the end of the captured bytes, are kept and
+ * CKP_OPTION_MALFORMED is set.
  *
  * @return CKP_DECODE_OK, else the packet's content means nothing
  */

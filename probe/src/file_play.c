@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file_play.h"
 
+#include "clock.h"
 #include "exit_code.h"
 #include "inputs.h"
 #include "log.h"
@@ -8,6 +9,9 @@
 #include "worker.h"
 
 #include <stdlib.h>
+
+/* However silent a pipe is, the stop flag and the output are looked at this often. */
+#define LOOK_UP_NS CKP_NANOS_PER_SECOND
 
 struct play {
     const struct ckp_options *options;
@@ -22,14 +26,23 @@ static bool goes_on(const struct play *play)
     return !*play->stop && !ckp_output_has_failed(&play->output);
 }
 
+static int64_t before_wait(void *self)
+{
+    struct play *play = self;
+    int64_t wait_ns = ckp_worker_before_wait(&play->worker, ckp_clock_monotonic_ns());
+
+    if (!goes_on(play))
+        return 0;
+    return wait_ns < LOOK_UP_NS ? wait_ns : LOOK_UP_NS;
+}
+
 /* Reads one capture to its end. @return false if that was not possible */
 static bool read_capture(struct play *play, struct ckp_capture *capture)
 {
     struct ckp_frame frame;
 
+    ckp_capture_before_wait(capture, before_wait, play);
     while (goes_on(play)) {
-        if (ckp_capture_may_wait(capture))
-            ckp_worker_flush(&play->worker);
         switch (ckp_capture_next(capture, &frame)) {
         case CKP_CAPTURE_FRAME:
             ckp_worker_observe(&play->worker, ckp_capture_link(capture), &frame);
@@ -45,9 +58,9 @@ static bool read_capture(struct play *play, struct ckp_capture *capture)
                     ckp_capture_name(capture));
             return true;
         case CKP_CAPTURE_FAILED:
-            if (!*play->stop)
+            if (goes_on(play))
                 ckp_log("%s", ckp_capture_error(capture));
-            return *play->stop;
+            return !goes_on(play);
         }
     }
     return true;

@@ -188,18 +188,23 @@ static void keep_time(struct ckp_flow_tracker *tracker)
 
 /*
  * A SYN is of this flow if its ISN is known, or if so far there was only the peer's SYN (both may
- * open at once: RFC 9293 §3.5). Any other SYN starts a new flow on the same ports. Whether a
- * SYN-ACK fits is not asked: it may be a late copy.
+ * open at once: RFC 9293 §3.5). Any other SYN starts a new flow on the same ports. If that one was
+ * missed its SYN-ACK tells, but only by both ISNs: one alone differs too when a late copy of an
+ * earlier connection's comes in between, or when the peer, keeping no state, answers a repeated SYN
+ * by another cookie (RFC 4987 §3.6).
  */
 static bool is_replaced_by(const struct ckp_flow *flow, const struct ckp_segment *segment)
 {
-    unsigned direction = segment->direction;
+    unsigned sender = segment->direction;
+    const bool *is_known = flow->has_initial_sequence_number;
+    const uint32_t *isn = flow->initial_sequence_number;
 
-    if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
+    if ((segment->tcp_flags & CKP_TCP_SYN) == 0)
         return false;
-    if (flow->has_initial_sequence_number[direction])
-        return flow->initial_sequence_number[direction] != segment->sequence_number;
-    return !flow->is_bare_syn;
+    bool is_other = is_known[sender] && isn[sender] != segment->sequence_number;
+    if (segment->tcp_flags & CKP_TCP_ACK)
+        return is_other && is_known[!sender] && isn[!sender] != segment->acknowledgment_number - 1;
+    return is_other || (!is_known[sender] && !flow->is_bare_syn);
 }
 
 static void learn_isn(struct ckp_flow *flow, unsigned direction, uint32_t isn)
@@ -219,6 +224,7 @@ static void learn(struct ckp_flow *flow, const struct ckp_segment *segment)
         learn_isn(flow, direction, segment->sequence_number);
         if (segment->tcp_flags & CKP_TCP_ACK)
             learn_isn(flow, !direction, segment->acknowledgment_number - 1);
+        flow->closing = CKP_END_NONE; /* a reset met what the peer still held: RFC 9293 §3.5.1 */
     }
     if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
         flow->is_bare_syn = false;
@@ -377,6 +383,18 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     append(tracker, handle, packet);
     if (tracker->clock.strays)
         tracker->stray_flows[tracker->clock.strays - 1] = handle;
+}
+
+bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker)
+{
+    return tracker->oldest_run != CKP_FLOW_NONE || ckp_batcher_has_open(tracker->batcher);
+}
+
+void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker)
+{
+    while (tracker->oldest_run != CKP_FLOW_NONE)
+        close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+    ckp_batcher_flush(tracker->batcher);
 }
 
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker)

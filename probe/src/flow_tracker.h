@@ -58,6 +58,12 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
 /** Does all that is due at the tap at `time_ns`, without a packet. */
 void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns);
 
+/** Whether any packet waits in an open run, or any run in an open batch. */
+bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker);
+
+/** Closes all open runs and delivers all open batches; the flows go on. */
+void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker);
+
 /** Ends all flows: the capture is over. */
 void ckp_flow_tracker_finish(struct ckp_flow_tracker *tracker);
 

@@ -2,6 +2,7 @@
 #include "kafka_sink.h"
 
 #include "clock.h"
+#include "settings_file.h"
 
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
@@ -103,6 +104,29 @@ static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, char
     return false;
 }
 
+static bool take_setting(void *self, const char *name, const char *value, char *why,
+                         size_t why_size)
+{
+    rd_kafka_conf_t *conf = self;
+    char error[ERROR_TEXT_MAX];
+
+    if (rd_kafka_conf_set(conf, name, value, error, sizeof error) == RD_KAFKA_CONF_OK)
+        return true;
+    snprintf(why, why_size, "is not a librdkafka setting: %s", error);
+    return false;
+}
+
+static bool set_from_file(rd_kafka_conf_t *conf, const char *path, char *why, size_t why_size)
+{
+    const struct ckp_setting_taker taker = {conf, take_setting};
+    char clause[ERROR_TEXT_MAX];
+
+    if (!path || ckp_settings_file_read(path, &taker, clause, sizeof clause))
+        return true;
+    snprintf(why, why_size, "option --kafka-options: %s", clause);
+    return false;
+}
+
 static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config, char *why,
                     size_t why_size)
 {
@@ -124,6 +148,8 @@ static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (!set(conf, settings[i][0], settings[i][1], why, why_size))
             return false;
+    if (!set_from_file(conf, config->settings_file, why, why_size))
+        return false;
     for (size_t i = 0; i < config->setting_count; i++) {
         char name[SETTING_TEXT_MAX];
         const char *equals = strchr(config->settings[i], '=');
@@ -152,8 +178,7 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
     if (sink->producer)
         return true;
     rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
-    snprintf(why, why_size, "option --kafka-option: these settings do not go together: %s",
-             sink->error);
+    snprintf(why, why_size, "the settings of librdkafka do not go together: %s", sink->error);
     return false;
 }
 

@@ -12,7 +12,8 @@ struct ckp_kafka_config {
     const char *schema_topic;
     const char *schema_text;
     uint64_t schema_fingerprint;
-    const char *const *settings; /* NAME=VALUE of librdkafka, over our own */
+    const char *settings_file;   /* of librdkafka, over our own, or NULL */
+    const char *const *settings; /* NAME=VALUE of librdkafka, over those */
     size_t setting_count;
     int64_t timeout_ns; /* without an answer, after which Kafka counts as dead */
     bool is_lossless;   /* captures wait for Kafka; ports drop the newest batch and count it */

@@ -25,6 +25,7 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .schema_topic = ckp_option_text(options, CKP_OPTION_SCHEMA_TOPIC),
         .schema_text = CKP_SCHEMA_TEXT,
         .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
+        .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
     };

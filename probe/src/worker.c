@@ -7,6 +7,7 @@ bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
 {
     worker->domain = domain;
     worker->pending_count = 0;
+    worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
         return false;
@@ -65,6 +66,24 @@ void ckp_worker_flush(struct ckp_worker *worker)
     for (struct ckp_pending_frame *frame = worker->pending; frame < end; frame++)
         settle_fate(worker, frame);
     worker->pending_count = 0;
+}
+
+int64_t ckp_worker_before_wait(struct ckp_worker *worker, int64_t now_ns)
+{
+    ckp_worker_flush(worker);
+    if (!ckp_flow_tracker_has_open(&worker->tracker))
+        return INT64_MAX;
+
+    int64_t clock_ns = worker->tracker.clock.now_ns;
+    if (worker->release_ns == 0 || worker->release_clock_ns != clock_ns) {
+        worker->release_ns = now_ns + worker->batcher.config.flush_delay_ns;
+        worker->release_clock_ns = clock_ns;
+    }
+    if (now_ns < worker->release_ns)
+        return worker->release_ns - now_ns;
+    ckp_flow_tracker_release(&worker->tracker);
+    worker->release_ns = 0;
+    return INT64_MAX;
 }
 
 static struct ckp_pending_frame *next_pending(struct ckp_worker *worker)

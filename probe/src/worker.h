@@ -23,6 +23,8 @@ struct ckp_worker {
     uint32_t domain;
     uint32_t pending_count;
     struct ckp_pending_frame pending[CKP_WORKER_BURST_MAX];
+    int64_t release_ns;       /* when open runs and batches go out; 0: not decided */
+    int64_t release_clock_ns; /* capture clock when that was decided */
     struct ckp_counters counters;
     struct ckp_batcher batcher;
     struct ckp_flow_tracker tracker;
@@ -46,6 +48,16 @@ void ckp_worker_leave_out(struct ckp_worker *worker);
 
 /** Tracks all frames taken so far. */
 void ckp_worker_flush(struct ckp_worker *worker);
+
+/**
+ * For a source that may fall silent, before it waits for frames: tracks all frames taken so far.
+ * Once no packet has moved the capture clock for as long as a batch may wait, open runs are closed
+ * and open batches delivered: their packets should not wait for a next one, which may never come.
+ *
+ * @param now_ns of a clock that goes on in silence, not 0
+ * @return how many ns later it wants to be called again without frames; INT64_MAX: never
+ */
+int64_t ckp_worker_before_wait(struct ckp_worker *worker, int64_t now_ns);
 
 /** ckp_worker_observe() in two halves, for those who put packets in order in between: decodes a
  * frame; if that gives no packet it is taken with its fate and the result is false ... */

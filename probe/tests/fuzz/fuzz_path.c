@@ -14,6 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define SILENCE 0x80u /* time step after which the source falls silent */
+
 static struct ckp_worker worker;
 
 static void require(bool is_true)
@@ -62,6 +64,14 @@ static int64_t time_step_ns(uint8_t code)
     }
 }
 
+/* A source that falls silent for longer than a batch may wait. */
+static void fall_silent(void)
+{
+    ckp_worker_before_wait(&worker, 1);
+    require(ckp_worker_before_wait(&worker, CKP_NANOS_PER_SECOND) == INT64_MAX);
+    require(!ckp_flow_tracker_has_open(&worker.tracker));
+}
+
 static void observe(const uint8_t *data, size_t count, int64_t time_ns)
 {
     uint8_t *bytes = malloc(count);
@@ -98,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (time_ns < 0 || time_ns >= CKP_TIME_END_SECONDS * CKP_NANOS_PER_SECOND)
             time_ns = 0;
         observe(data + at + 2, count, time_ns);
+        if (data[at + 1] == SILENCE)
+            fall_silent();
         at += 2 + count;
     }
     ckp_worker_finish(&worker);

@@ -38,6 +38,7 @@ def path(packets):
 CONVERSATION = [packet for _, packet in captures.conversation()]
 write("path", "conversation", path((33, packet) for packet in CONVERSATION))
 write("path", "slow", path((0xA3, packet) for packet in CONVERSATION))
+write("path", "silent", path((0x80, packet) for packet in CONVERSATION))
 write("path", "leaps", path((0xC1 + 32 * (i % 2), packet) for i, packet in enumerate(CONVERSATION * 8)))
 write("path", "bulk", path((40, CONVERSATION[6]) for _ in range(600)))
 write("path", "syns", path((40, packet[:24] + bytes([i]) + packet[25:])

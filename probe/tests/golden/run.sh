@@ -157,6 +157,8 @@ chokepoint-probe: standard output: the reader has ended before the capture" ] ||
 [ "$(counter packets_undelivered_output_closed)" -gt 0 ] || fail "packets of a closed pipe are counted"
 python3 -c 'import json, sys; assert json.load(sys.stdin)["balanced"]' <"$work/ledger" || fail "a closed pipe unbalances the ledger"
 
+python3 "$here/silent_pipe.py" "$probe" "$work/ethernet.pcap" || fail "a silent pipe"
+
 # A signal drains what has come so far, though the input goes on.
 sleep 30 >"$work/fifo" &
 writer=$!

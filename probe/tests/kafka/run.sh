@@ -31,9 +31,12 @@ counter() {
     grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
 }
 
+# Batches by size alone, for a pipe that waits sends its open ones when their delay is over.
+batches="--batch-bytes 2KiB --batch-delay 10s"
+
 # play ARGUMENT...: the exit code is left in $code, the sentence in $work/err.
 play() {
-    "$probe" --session 7 --tap t --ledger "$work/ledger" --kafka "$brokers" "$@" 2>"$work/err"
+    "$probe" --session 7 --tap t $batches --ledger "$work/ledger" --kafka "$brokers" "$@" 2>"$work/err"
     code=$?
 }
 
@@ -70,7 +73,7 @@ play "$work/ethernet.pcap"
 play "$work/many.pcap"
 expect 0 ""
 [ "$(counter packets_delivered)" = 33000 ] || fail "delivered $(counter packets_delivered)"
-"$probe" --session 7 --tap t --ledger "$work/ledger" --output "$work/many.out" "$work/many.pcap"
+"$probe" --session 7 --tap t $batches --ledger "$work/ledger" --output "$work/many.out" "$work/many.pcap"
 read_topic tcp-segments >"$work/records"
 python3 "$here/records.py" --stream <"$work/many.out" >"$work/expected"
 cmp "$work/expected" "$work/records" || fail "Kafka's records are not the stream's"
@@ -101,6 +104,19 @@ expect 0 ""
 play --kafka-option queue.size=1 "$work/ethernet.pcap"
 [ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-option: 'queue.size=1' is not a librdkafka setting: No such configuration property: \"queue.size\"" ] ||
     fail "--kafka-option: $code $(cat "$work/err")"
+printf '# as for kcat\nlinger.ms = 5\nsasl.pasword=secret\n' >"$work/settings"
+play --kafka-options "$work/settings" "$work/ethernet.pcap"
+[ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-options: line 3 of $work/settings is not a librdkafka setting: No such configuration property: \"sasl.pasword\"" ] ||
+    fail "--kafka-options: $code $(cat "$work/err")"
+play --kafka-options "$work/missing" "$work/ethernet.pcap"
+[ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-options: $work/missing cannot be read: No such file or directory" ] ||
+    fail "--kafka-options without a file: $code $(cat "$work/err")"
+echo acks=1 >"$work/settings"
+play --kafka-options "$work/settings" "$work/ethernet.pcap"
+[ "$code $(cat "$work/err")" = "2 chokepoint-probe: the settings of librdkafka do not go together: \`acks\` must be set to \`all\` when \`enable.idempotence\` is true" ] ||
+    fail "settings that do not go together: $code $(cat "$work/err")"
+play --kafka-options "$work/settings" --kafka-option acks=all "$work/ethernet.pcap"
+expect 0 ""
 play --output x "$work/ethernet.pcap"
 [ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --output: 'x' is too much, expected either --output or --kafka" ] ||
     fail "--output with --kafka: $code $(cat "$work/err")"

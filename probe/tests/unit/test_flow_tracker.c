@@ -131,6 +131,16 @@ static void send(struct probe *probe, uint16_t port, unsigned direction, unsigne
     observe(probe, &packet);
 }
 
+/* A SYN-ACK of the flow on port 1000. */
+static void syn_ack(struct probe *probe, unsigned direction, uint32_t sequence_number,
+                    uint32_t acknowledgment_number, int64_t time_ns)
+{
+    struct ckp_packet packet = make_packet(1000, direction, SYN | ACK, sequence_number, time_ns);
+
+    packet.segment.acknowledgment_number = acknowledgment_number;
+    observe(probe, &packet);
+}
+
 /* Data of the flow on port 1000. */
 static void data(struct probe *probe, int64_t time_ns)
 {
@@ -355,16 +365,133 @@ static void test_a_syn_on_a_finished_flow_ends_it_as_finished(void **state)
                   "before 0 packets 1 until 0.010 CAPTURE_END\n");
 }
 
+static void test_a_late_copy_of_its_syn_leaves_a_flow_finished(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    send(probe, 1000, 0, ACK | FIN, 78, 1 * MILLI);
+    send(probe, 1000, 1, ACK | FIN, 1, 2 * MILLI);
+    send(probe, 1000, 0, SYN, 77, 3 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.003 FIN\n");
+}
+
 static void test_a_syn_ack_seen_before_its_syn_is_the_same_flow(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
-    struct ckp_packet syn_ack = make_packet(1000, 1, SYN | ACK, 5, 0);
 
     (void)state;
-    syn_ack.segment.acknowledgment_number = 78;
-    observe(probe, &syn_ack);
+    syn_ack(probe, 1, 5, 78, 0);
     send(probe, 1000, 0, SYN, 77, 1 * MILLI);
     expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_of_two_other_isns_replaces_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, ACK, 78, 2 * MILLI);
+    syn_ack(probe, 1, 500, 100, 10 * MILLI); /* its SYN was missed */
+    syn_ack(probe, 1, 500, 100, 11 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 12 * MILLI); /* or late */
+    expect(probe, "before 0 packets 3 until 0.002 REPLACED\n"
+                  "before 0 packets 3 until 0.012 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_replaces_a_flow_of_which_no_syn_was_seen(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    syn_ack(probe, 1, 5, 78, 0); /* it tells both ISNs */
+    syn_ack(probe, 1, 500, 100, 10 * MILLI);
+    expect(probe, "before 0 packets 1 until 0.000 REPLACED\n"
+                  "before 0 packets 1 until 0.010 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_of_one_other_isn_is_the_same_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 9, 60, 1 * MILLI); /* late, of an earlier connection */
+    syn_ack(probe, 1, 5, 78, 2 * MILLI);
+    send(probe, 1000, 0, SYN, 77, 3 * MILLI);
+    syn_ack(probe, 1, 6, 78, 4 * MILLI); /* another cookie */
+    expect(probe, "before 0 packets 5 until 0.004 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_whose_peer_is_unknown_may_be_of_an_earlier_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 1, SYN, 5, 0);
+    syn_ack(probe, 1, 9, 60, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_sent_again_is_the_same_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, ACK, 78, 2 * MILLI);
+    syn_ack(probe, 1, 5, 78, 3 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.003 CAPTURE_END\n");
+}
+
+static void test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 CAPTURE_END\n");
+}
+
+/* The peer still holds the former connection and challenges the SYN (RFC 5961 §4.2); the ACK makes
+ * the client reset that one and send its SYN again. */
+static void test_a_reset_after_a_challenge_does_not_end_the_new_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 10 * MILLI);
+    send(probe, 1000, 1, ACK, 6, 11 * MILLI);
+    send(probe, 1000, 0, RST, 78, 12 * MILLI);
+    send(probe, 1000, 0, SYN, 99, 510 * MILLI);
+    syn_ack(probe, 1, 500, 100, 511 * MILLI);
+    send(probe, 1000, 0, ACK, 100, 3600 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 REPLACED\n"
+                  "before 0 packets 5 until 0.511 NONE\n"
+                  "before 5 packets 0 until 1.511 NONE\n"
+                  "before 5 packets 0 until 2.511 NONE\n"
+                  "before 5 packets 1 until 3.600 CAPTURE_END\n");
+}
+
+static void test_a_challenge_whose_syn_was_missed_is_of_the_former_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    send(probe, 1000, 1, ACK, 6, 11 * MILLI);
+    send(probe, 1000, 0, RST, 78, 12 * MILLI);
+    syn_ack(probe, 1, 500, 100, 511 * MILLI);
+    expect(probe, "before 0 packets 4 until 0.012 RST\n"
+                  "before 0 packets 1 until 0.511 CAPTURE_END\n");
 }
 
 static void test_both_sides_may_open_at_once(void **state)
@@ -377,6 +504,19 @@ static void test_both_sides_may_open_at_once(void **state)
     send(probe, 1000, 0, SYN | ACK, 77, 2 * MILLI);
     send(probe, 1000, 1, SYN | ACK, 5, 2 * MILLI);
     expect(probe, "before 0 packets 4 until 0.002 CAPTURE_END\n");
+}
+
+static void test_both_sides_may_open_at_once_on_the_ports_of_a_flow(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 77, 0);
+    syn_ack(probe, 1, 5, 78, 1 * MILLI);
+    syn_ack(probe, 0, 99, 501, 10 * MILLI); /* both SYNs were missed */
+    syn_ack(probe, 1, 500, 100, 11 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.001 REPLACED\n"
+                  "before 0 packets 2 until 0.011 CAPTURE_END\n");
 }
 
 static void test_a_small_step_back_stays_in_the_run(void **state)
@@ -527,6 +667,88 @@ static void test_batches_wait_no_longer_than_told(void **state)
     free(probe);
 }
 
+/* Frames arrive as they were stamped, and the source waits after each. */
+static int64_t before_wait(struct probe *probe, int64_t time_ns)
+{
+    return ckp_worker_before_wait(&probe->worker, 1 + time_ns);
+}
+
+static void test_silence_releases_what_is_open_and_the_flow_goes_on(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    assert_int_equal(before_wait(probe, 0), INT64_MAX);
+    data(probe, 0);
+    assert_int_equal(before_wait(probe, 0), 250 * MILLI);
+    data(probe, 200 * MILLI);
+    assert_int_equal(before_wait(probe, 200 * MILLI), 250 * MILLI);
+    assert_int_equal(before_wait(probe, 449 * MILLI), 1 * MILLI);
+    assert_int_equal(probe->batches, 0);
+    assert_int_equal(before_wait(probe, 450 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    assert_string_equal(probe->runs, "before 0 packets 2 until 0.200 NONE\n");
+    assert_int_equal(before_wait(probe, 900 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    data(probe, 900 * MILLI);
+    data(probe, 1900 * MILLI);
+    expect(probe, "before 0 packets 2 until 0.200 NONE\n"
+                  "before 2 packets 1 until 0.900 NONE\n"
+                  "before 3 packets 0 until 1.900 NONE\n"
+                  "before 3 packets 1 until 1.900 CAPTURE_END\n");
+}
+
+static void test_silence_releases_a_batch_when_no_run_is_open(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        data(probe, 0);
+    before_wait(probe, 0);
+    assert_int_equal(before_wait(probe, 250 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    expect(probe, "before 0 packets 256 until 0.000 NONE\n"
+                  "before 256 packets 0 until 0.000 CAPTURE_END\n");
+}
+
+static void test_other_frames_do_not_put_off_what_is_open(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    for (int64_t at = 0; at < 250 * MILLI; at += 50 * MILLI) {
+        ckp_worker_leave_out(&probe->worker);
+        assert_int_equal(before_wait(probe, at), 250 * MILLI - at);
+    }
+    assert_int_equal(before_wait(probe, 250 * MILLI), INT64_MAX);
+    assert_int_equal(probe->batches, 1);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+static void test_packets_after_a_leap_are_not_released_one_by_one(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    before_wait(probe, 0);
+    before_wait(probe, 250 * MILLI);
+    for (int i = 0; i < 10; i++) { /* the clock does not believe them yet */
+        data(probe, 3600 * SECOND + i * MILLI);
+        before_wait(probe, 3600 * SECOND + i * MILLI);
+    }
+    assert_int_equal(probe->batches, 1);
+    before_wait(probe, 3600 * SECOND + 250 * MILLI);
+    assert_int_equal(probe->batches, 2);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
 static void test_a_capture_without_packets_still_tells_its_counters(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
@@ -558,8 +780,18 @@ int main(void)
         cmocka_unit_test(test_a_syn_with_another_isn_replaces_a_flow),
         cmocka_unit_test(test_a_syn_replaces_a_flow_whose_own_syn_was_missed),
         cmocka_unit_test(test_a_syn_on_a_finished_flow_ends_it_as_finished),
+        cmocka_unit_test(test_a_late_copy_of_its_syn_leaves_a_flow_finished),
         cmocka_unit_test(test_a_syn_ack_seen_before_its_syn_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_of_two_other_isns_replaces_a_flow),
+        cmocka_unit_test(test_a_syn_ack_replaces_a_flow_of_which_no_syn_was_seen),
+        cmocka_unit_test(test_a_syn_ack_of_one_other_isn_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_whose_peer_is_unknown_may_be_of_an_earlier_flow),
+        cmocka_unit_test(test_a_syn_ack_sent_again_is_the_same_flow),
+        cmocka_unit_test(test_a_syn_ack_in_a_flow_of_unknown_isns_may_be_late),
+        cmocka_unit_test(test_a_reset_after_a_challenge_does_not_end_the_new_flow),
+        cmocka_unit_test(test_a_challenge_whose_syn_was_missed_is_of_the_former_flow),
         cmocka_unit_test(test_both_sides_may_open_at_once),
+        cmocka_unit_test(test_both_sides_may_open_at_once_on_the_ports_of_a_flow),
         cmocka_unit_test(test_a_small_step_back_stays_in_the_run),
         cmocka_unit_test(test_a_clock_set_back_cuts_the_run),
         cmocka_unit_test(test_one_stamp_of_2106_leaves_other_flows_alone),
@@ -569,6 +801,10 @@ int main(void)
         cmocka_unit_test(test_a_run_that_fills_the_memory_alone_is_cut_itself),
         cmocka_unit_test(test_a_full_table_evicts_the_flow_silent_longest),
         cmocka_unit_test(test_batches_wait_no_longer_than_told),
+        cmocka_unit_test(test_silence_releases_what_is_open_and_the_flow_goes_on),
+        cmocka_unit_test(test_silence_releases_a_batch_when_no_run_is_open),
+        cmocka_unit_test(test_other_frames_do_not_put_off_what_is_open),
+        cmocka_unit_test(test_packets_after_a_leap_are_not_released_one_by_one),
         cmocka_unit_test(test_a_capture_without_packets_still_tells_its_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
