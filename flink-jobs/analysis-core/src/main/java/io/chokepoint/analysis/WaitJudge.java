@@ -25,7 +25,7 @@ import java.io.IOException;
  *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
  *       a burst; never while a loss is pending
- *   <li>send buffer: one ACK releases a burst of segments from a sender that was far below its usual flight
+ *   <li>send buffer: a fifth of the flight was acknowledged and released nothing
  *   <li>shared bottleneck: even the lowest delay of the last round shows a queue
  *   <li>transport: the rest
  * </ol>
@@ -33,8 +33,9 @@ import java.io.IOException;
 final class WaitJudge {
     private static final int WINDOW_MARGIN_SEGMENTS = 2;
     private static final int SCORE_MARGIN_SEGMENTS = 3; // [SIE08] receiver-window score
-    private static final int BURST_SEGMENTS = 6;
-    private static final double LOW_FLIGHT = 0.75;
+    private static final double HELD_FLIGHT = 0.8;
+    private static final int HELD_SEGMENTS = 4;
+    private static final int SHORTEST_HOLD = 16; // of the round trip
     private static final double SLOW_START_GROWTH = 1.5;
     private static final double AFTER_RECOVERY_RTTS = 1.2;
     private static final double BACK_TO_BACK = 1.08; // packet times
@@ -58,7 +59,6 @@ final class WaitJudge {
     private long openEnd; // sequence number after the opener
     private long openedWithoutQueueNanos;
     private long drainedEnd; // after the newest segment that certainly emptied its sender's buffer; 0 if there is none
-    private long openerViewNanos = AckHistory.NONE;
     private long openFlight;
     private long openWindow;
     private boolean peerSentPayload;
@@ -66,16 +66,11 @@ final class WaitJudge {
     private boolean blindInWait;
     private Cause beforeLoss = Cause.TRANSPORT;
 
-    // The last wait that an ACK ended, as long as its burst may still prove a send buffer limit.
-    private Cause burstCause = Cause.UNKNOWN;
     private long serialisedNanos;
-    private long burstWaitNanos;
-    private int burstSegments;
 
     private long roundStartNanos;
     private long roundFlight;
     private long lastRoundFlight;
-    private long usualFlight;
     private boolean slowStart = true;
 
     WaitJudge(PathModel path, AckHistory acks, Tally tally) {
@@ -141,16 +136,11 @@ final class WaitJudge {
         } else {
             periods.onBusy(open ? waited : 0, layerBytes);
         }
-        long nanos = book(moment, cause);
-        boolean sameAck = acks.viewTimeNanos() == openerViewNanos;
-        if (sameAck && open) {
-            burstSegments++;
-            blameSendBuffer(moment);
-        } else {
-            burstCause = cause;
-            burstWaitNanos = nanos;
-            burstSegments = 1;
+        if (cause == Cause.SEND_BUFFER) {
+            tally.add(Sum.SEND_BUFFER_BURSTS, 1);
+            tally.add(Sum.SEND_BUFFER_SEGMENTS, (acks.viewAck() + openFlight - moment.sndMax()) / moment.mss());
         }
+        book(moment, cause);
     }
 
     /**
@@ -170,31 +160,6 @@ final class WaitJudge {
             tally.book(after, serialisedNanos);
             serialisedNanos = 0;
         }
-    }
-
-    /**
-     * Linux wakes a writer when a third of its buffer is free, so under a send buffer limit most ACKs release nothing and some
-     * a whole burst, while the flight swings far below its maximum.
-     */
-    private void blameSendBuffer(Moment moment) {
-        boolean isCandidate = burstCause == Cause.SHARED_BOTTLENECK
-                || burstCause == Cause.QUEUE_UNDECIDED
-                || burstCause == Cause.TRANSPORT
-                || burstCause == Cause.SLOW_START;
-        long flightBefore = openFlight - (long) (burstSegments - 1) * moment.mss();
-        if (!isCandidate
-                || burstSegments < BURST_SEGMENTS
-                || flightBefore >= LOW_FLIGHT * usualFlight
-                || (long) burstSegments * moment.mss() < 2 * acks.viewAdvance()) {
-            return;
-        }
-        if (burstSegments == BURST_SEGMENTS) {
-            tally.book(burstCause, -burstWaitNanos);
-            tally.book(Cause.SEND_BUFFER, burstWaitNanos);
-            tally.add(Sum.SEND_BUFFER_BURSTS, 1);
-            tally.add(Sum.SEND_BUFFER_SEGMENTS, BURST_SEGMENTS - 1);
-        }
-        tally.add(Sum.SEND_BUFFER_SEGMENTS, 1);
     }
 
     /**
@@ -227,7 +192,6 @@ final class WaitJudge {
         openEnd = sndMax;
         openerShort = isShort;
         openerDrains = isShort && isPushed;
-        openerViewNanos = acks.viewTimeNanos();
         openFlight = acks.hasView() ? sndMax - acks.viewAck() : 0;
         openWindow = acks.hasView() ? acks.viewEdge() - acks.viewAck() : 0;
         long room = acks.viewEdge() - sndMax;
@@ -252,7 +216,6 @@ final class WaitJudge {
     private void followRounds(long now) {
         if (now - roundStartNanos >= path.rttNanos()) {
             slowStart = roundFlight >= SLOW_START_GROWTH * lastRoundFlight;
-            usualFlight = Math.max(roundFlight, usualFlight * 15 / 16);
             lastRoundFlight = roundFlight;
             roundFlight = 0;
             roundStartNanos = now;
@@ -265,18 +228,14 @@ final class WaitJudge {
         Cause cause = judge(moment, false);
         bookSerialised(cause);
         book(moment, cause);
-        burstWaitNanos = 0;
-        burstCause = Cause.UNKNOWN;
     }
 
-    private long book(Moment moment, Cause cause) {
+    private void book(Moment moment, Cause cause) {
         boolean idle = cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS;
-        long nanos = pass(moment, !idle);
-        tally.book(cause, nanos);
+        tally.book(cause, pass(moment, !idle));
         if (!moment.lossPending() && !lossInWait) {
             beforeLoss = cause;
         }
-        return nanos;
     }
 
     /** Moves time on to the end of the wait; {@code weigh}: what was in flight counts, for all of it. */
@@ -331,6 +290,9 @@ final class WaitJudge {
                 return application;
             }
         }
+        if (closing && settled && isHeldBySendBuffer(moment)) {
+            return Cause.SEND_BUFFER;
+        }
         if (standing) {
             return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
         }
@@ -341,6 +303,20 @@ final class WaitJudge {
             return Cause.SLOW_START;
         }
         return path.mayHideQueueBeforeTap() ? Cause.UNKNOWN : Cause.TRANSPORT;
+    }
+
+    /**
+     * A congestion window hands out at once what an ACK frees. A sender that lets ACKs go by waits for its writer: Linux wakes it
+     * when a third of the buffer is free.
+     */
+    private boolean isHeldBySendBuffer(Moment moment) {
+        if (!open || !acks.hasView()) {
+            return false;
+        }
+        long flightBeforeLastAck = moment.sndMax() - acks.viewAck() + acks.viewAdvance();
+        return flightBeforeLastAck <= HELD_FLIGHT * openFlight
+                && openFlight - flightBeforeLastAck >= (long) HELD_SEGMENTS * moment.mss()
+                && moment.now() - openNanos >= Math.max(2 * reactionNanos(), path.lowestRttNanos() / SHORTEST_HOLD);
     }
 
     private Cause judgeApplication(Moment moment, boolean closing) {
@@ -393,21 +369,16 @@ final class WaitJudge {
                 | (slowStart ? 128 : 0)
                 | (openerDrains ? 256 : 0);
         Varint.write(out, bits);
-        Varint.write(out, openerViewNanos == AckHistory.NONE ? 0 : openerViewNanos);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
         Varint.write(out, openEnd - drainedEnd);
         Varint.write(out, openFlight);
         Varint.write(out, openWindow);
         out.writeByte(beforeLoss.ordinal());
-        out.writeByte(burstCause.ordinal());
-        Varint.write(out, burstWaitNanos);
         Varint.write(out, serialisedNanos);
-        Varint.write(out, burstSegments);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
         Varint.write(out, lastRoundFlight);
-        Varint.write(out, usualFlight);
         Varint.write(out, resolutionNanos);
     }
 
@@ -425,22 +396,16 @@ final class WaitJudge {
         blindInWait = (bits & 64) != 0;
         slowStart = (bits & 128) != 0;
         openerDrains = (bits & 256) != 0;
-        openerViewNanos = Varint.read(in);
-        openerViewNanos = openerViewNanos == 0 ? AckHistory.NONE : openerViewNanos;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
         drainedEnd = openEnd - Varint.read(in);
         openFlight = Varint.read(in);
         openWindow = Varint.read(in);
         beforeLoss = Cause.values()[in.readByte()];
-        burstCause = Cause.values()[in.readByte()];
-        burstWaitNanos = Varint.read(in);
         serialisedNanos = Varint.read(in);
-        burstSegments = Varint.readInt(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);
         lastRoundFlight = Varint.read(in);
-        usualFlight = Varint.read(in);
         resolutionNanos = Varint.read(in);
     }
 }
