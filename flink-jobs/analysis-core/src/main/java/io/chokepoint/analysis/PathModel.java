@@ -29,6 +29,9 @@ final class PathModel {
     private static final long MAX_ACKED_SEGMENTS = 64;
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final int NEAR_SENDER = 8; // of the round trip
+    private static final long USUAL_FLOOR_NANOS = 200_000; // hosts answer no more steadily
+    private static final int USUAL_SHARE = 12; // of the round trip
+    private static final int USUAL_PACKETS = 4; // a flow's own bursts
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
 
@@ -150,9 +153,13 @@ final class PathModel {
         return smoothedRttNanos == 0 ? 0 : smoothedRttNanos + 4 * rttVariationNanos;
     }
 
-    /** How far the lowest delay of the last round lies above that of the flow's life, on the side where it is larger. */
+    /**
+     * Delay of the queue: how far the lowest delay of the last round lies above that of the flow's life, on the side where it is
+     * larger, or how far the usual round trip does if that queues, too.
+     */
     long queueNanos() {
-        return Math.max(queueBehindTapNanos(), queueBeforeTapNanos());
+        long standing = Math.max(queueBehindTapNanos(), queueBeforeTapNanos());
+        return isQueueUsual() ? Math.max(standing, rttNanos() - lowestRttNanos()) : standing;
     }
 
     /** Two full segments, as one ACK acknowledges, take two packet times longer than the handshake's empty ones. */
@@ -169,9 +176,18 @@ final class PathModel {
         return queueBeforeTapNanos() > queueBehindTapNanos();
     }
 
-    /** Whether a queue stands on either side. */
+    /** Whether a queue stands on either side, or comes and goes. */
     boolean isQueueStanding() {
-        return standsBehindTap() || standsBeforeTap();
+        return standsBehindTap() || standsBeforeTap() || isQueueUsual();
+    }
+
+    /**
+     * A queue that others fill, too, drains now and then, and flows of few packets a round seldom see its least: it shows in the
+     * round trip that is usual (RFC 6298 §2). It proves no gap, since the packets in it need not be the flow's.
+     */
+    private boolean isQueueUsual() {
+        long least = Math.max(USUAL_FLOOR_NANOS, lowestRttNanos() / USUAL_SHARE);
+        return rttNanos() - lowestRttNanos() > Math.max(threshold(USUAL_PACKETS * packetTimeNanos), least);
     }
 
     /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
