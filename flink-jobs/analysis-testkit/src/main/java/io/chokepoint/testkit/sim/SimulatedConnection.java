@@ -92,8 +92,9 @@ final class SimulatedConnection {
 
     private void crossFirstTap(Segment segment) {
         boolean isLate = segment.bytes() > 0 && random.nextDouble() < scenario.reorderProbability;
+        Packet left = packet(segment); // numbered in the order of sending, whatever overtakes it
         events.after(HOST_TO_TAP_NS + (isLate ? scenario.reorderDelayNs : 0), () -> {
-            Packet packet = packet(segment);
+            Packet packet = left.at(events.nowNs());
             before.add(packet);
             if (!bottleneck.offer(() -> leaveBottleneck(segment, packet), ipBytes(segment))) {
                 truth.countDrop();

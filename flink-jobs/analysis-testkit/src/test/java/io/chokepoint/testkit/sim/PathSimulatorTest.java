@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.chokepoint.testkit.Packet;
+import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -137,6 +138,27 @@ class PathSimulatorTest {
         assertThat(flows)
                 .allSatisfy(
                         flow -> assertThat(goodputMegabits(flow.after(), 2, 10)).isBetween(4.0, 20.0));
+    }
+
+    @Test
+    void whatIsOvertakenKeepsItsNumbers() {
+        SimulatedFlow flow = only(PathScenario.named("overtaken")
+                .receiveBuffer(4_000, 0)
+                .reordering(0.05, 500)
+                .lasting(1_000));
+        int isn = flow.before().get(0).sequenceNumber();
+        List<Packet> data = flow.before().stream()
+                .filter(packet -> packet.fromA() && packet.payloadBytes() > 0)
+                .toList();
+
+        assertThat(flow.truth().retransmittedBytes()).isZero();
+        List<Packet> asNumbered = data.stream()
+                .sorted(Comparator.comparingInt(packet -> packet.ip().id()))
+                .toList();
+        assertThat(asNumbered).isNotEqualTo(data);
+        assertThat(asNumbered)
+                .extracting(packet -> packet.sequenceNumber() - isn)
+                .isSorted();
     }
 
     @Test
