@@ -26,19 +26,32 @@ public final class Restored {
         void readInto(T object, DataInput in) throws IOException;
     }
 
+    /** Makes an object of state. */
+    @FunctionalInterface
+    public interface Factory<T> {
+        T readFrom(DataInput in) throws IOException;
+    }
+
     private Restored() {}
 
     /** Returns {@code fresh} after it has read the state; it must read every byte of it. */
     public static <T> T from(Writer original, T fresh, Reader<T> reader) {
-        byte[] bytes = bytes(original);
-        DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
-        try {
+        return from(original, in -> {
             reader.readInto(fresh, in);
+            return fresh;
+        });
+    }
+
+    /** Returns what is made of the state; every byte of it must be read. */
+    public static <T> T from(Writer original, Factory<T> factory) {
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes(original)));
+        try {
+            T restored = factory.readFrom(in);
             assertThat(in.available()).as("bytes of state left unread").isZero();
+            return restored;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return fresh;
     }
 
     /** What is written. */

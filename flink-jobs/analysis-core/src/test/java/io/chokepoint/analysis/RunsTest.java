@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import static io.chokepoint.analysis.RunFate.CONTRIBUTED;
+import static io.chokepoint.analysis.RunFate.CONTRIBUTED_AFTER_HOLE;
+import static io.chokepoint.analysis.RunFate.REPEATED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.testkit.PacketScript;
+import io.chokepoint.testkit.RunCutter;
+import io.chokepoint.testkit.RunSpec;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Runs that are missing, come twice, or belong to the next flow on the same ports. */
+class RunsTest {
+    private static final RunCutter TENS = new RunCutter(10, true, true);
+
+    /** 3 + 200 packets in 1.01 s: runs of 10, but one of 7 at the end of the first second and one of 6 at the end. */
+    private static final PacketScript SCRIPT = PacketScript.parse(Timeline.OPENING + """
+            repeat 100 {
+            +0.000 A > B P. +1448  ack @
+            +0.010 B > A .  0:0(0) ack @ win 509
+            }
+            end FIN
+            """);
+
+    @Test
+    void everyRunHasOneFate() {
+        List<RunSpec> runs = SCRIPT.runs(TENS);
+        Tap tap = new Tap();
+
+        tap.takeAll(runs.subList(0, 4));
+        tap.takeAll(runs.subList(2, 4));
+        tap.takeAll(runs.subList(5, 6));
+
+        assertThat(tap.fates())
+                .containsExactly(
+                        CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, REPEATED, REPEATED, CONTRIBUTED_AFTER_HOLE);
+    }
+
+    @Test
+    void aHoleIsMarkedAndItsTimeIsUnknown() {
+        List<RunSpec> runs = new ArrayList<>(SCRIPT.runs(TENS));
+        runs.remove(8);
+
+        Timeline.check(PacketScript.parse(Timeline.OPENING + """
+                repeat 100 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end FIN
+                expect A > B seconds 0 1
+                expect A > B second 0 data_packets 94, quality hole, share_unknown 0.04..0.06
+                expect A > B second 1 data_packets 1, quality !hole, share_unknown 0
+                expect A > B data_packets 95, quality hole
+                """), Tap.rowsOf(runs));
+    }
+
+    @Test
+    void theFirstRunsMayBeMissing() {
+        List<RunSpec> runs = SCRIPT.runs(TENS);
+        Tap tap = new Tap().takeAll(runs.subList(10, runs.size()));
+
+        assertThat(tap.fates().get(0)).isEqualTo(CONTRIBUTED_AFTER_HOLE);
+        Timeline.check(PacketScript.parse(Timeline.OPENING + """
+                repeat 100 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end FIN
+                expect A > B interval_start 1767225600500000000, quality hole syn_missed !capture_loss, share_unknown 0..0.05
+                """), tap.rows());
+    }
+
+    @Test
+    void anEndMarkEndsOnceAndNothingFollowsIt() {
+        List<RunSpec> runs = SCRIPT.runs(TENS);
+        Tap tap = new Tap().takeAll(runs);
+        List<Row> rows = tap.rows();
+
+        tap.take(runs.get(runs.size() - 1));
+        tap.take(runs.get(0));
+        tap.finish();
+
+        assertThat(tap.fates()).endsWith(CONTRIBUTED, REPEATED, REPEATED);
+        assertThat(tap.rows()).isEqualTo(rows);
+    }
+
+    @Test
+    void anOldQuietMarkChangesNothing() {
+        PacketScript script = PacketScript.parse(Timeline.OPENING + """
+                +0.000 A > B P. +1448  ack @
+                +9.000 A > B P. +1448  ack @
+                """);
+        List<RunSpec> runs = script.runs(RunCutter.PROBE);
+        Tap tap = new Tap();
+
+        tap.takeAll(runs.subList(0, 4));
+        tap.takeAll(runs.subList(1, 3));
+
+        assertThat(runs.subList(1, 4))
+                .allSatisfy(run -> assertThat(run.packets()).isEmpty());
+        assertThat(tap.fates()).containsExactly(CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, REPEATED, REPEATED);
+    }
+
+    @Test
+    void theNextFlowOnTheSamePortsEndsTheOneBefore() {
+        PacketScript first = PacketScript.parse("""
+                isn A 1000
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,wscale 7>
+                +0.010 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,wscale 7>
+                +0.000 A > B .  0:0(0) ack 1  win 502
+                +0.000 A > B P. +100   ack 1
+                """);
+        PacketScript second = PacketScript.parse("""
+                start 2026-01-01T00:01:00Z
+                isn A 5000
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460>
+                +0.020 B > A S. 0:0(0) ack 1  win 65160 <mss 1460>
+                +0.000 A > B .  0:0(0) ack 1  win 502
+                +0.000 A > B P. +300   ack 1
+                end FIN
+                """);
+        List<RunSpec> runs = new ArrayList<>(RunCutter.PROBE.cut(first.flow(), first.packets()));
+        runs.addAll(second.runs(RunCutter.PROBE));
+
+        List<Row> rows = Tap.rowsOf(runs);
+
+        assertThat(rows).extracting(row -> row.get(RowField.DATA_BYTES)).containsExactly(100L, 300L);
+        assertThat(rows.get(1))
+                .isEqualTo(Tap.rowsOf(second.runs(RunCutter.PROBE)).get(0));
+        assertThat(rows.get(0).identity().flowId())
+                .isNotEqualTo(rows.get(1).identity().flowId());
+    }
+
+    @Test
+    void aFlowWithoutAnyDataHasOneRow() {
+        Timeline.check("""
+                +0.000 A > B S  0:0(0)        win 64240
+                +0.010 B > A R. 0:0(0) ack 1  win 0
+                end RST
+                expect client A
+                expect A > B data_packets 0, zero_window_seconds 0, root_cause short_transfer
+                expect B > A none
+                """);
+    }
+
+    @Test
+    void anEndMarkAloneIsAFlowOfWhichNothingIsKnown() {
+        RunSpec mark = SCRIPT.runs(TENS).get(SCRIPT.runs(TENS).size() - 1);
+
+        List<Row> rows = Tap.rowsOf(List.of(mark));
+
+        assertThat(rows).hasSize(1);
+        assertThat(rows.get(0).get(RowField.DATA_PACKETS)).isZero();
+        assertThat(rows.get(0).intervalNanos()).isEqualTo(1);
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.chokepoint.analysis.batch.DecodeStatus;
+import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.row.Row;
+import io.chokepoint.testkit.BatchEncoder;
+import io.chokepoint.testkit.BatchHeader;
+import io.chokepoint.testkit.RunSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The analysis of one flow at one tap: runs go in by their bytes, rows and fates are kept. */
+final class Tap {
+    private static final BatchEncoder ENCODER = new BatchEncoder(BatchHeader.ofTap("leaf1"));
+    private static final long SESSION = 1;
+    private static final long RESOLUTION_NANOS = 1;
+
+    private final RunReader reader = new RunReader();
+    private final Run run = new Run(); // reused: the analysis may keep nothing of it
+    private final List<Row> rows = new ArrayList<>();
+    private final List<RunFate> fates = new ArrayList<>();
+    private final String name;
+    private FlowAnalysis analysis;
+
+    Tap(String name) {
+        this.name = name;
+        this.analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, name);
+    }
+
+    Tap() {
+        this("leaf1");
+    }
+
+    /** Rows of runs in their order. */
+    static List<Row> rowsOf(List<RunSpec> runs) {
+        return new Tap().takeAll(runs).rows();
+    }
+
+    Tap takeAll(List<RunSpec> runs) {
+        runs.forEach(this::take);
+        return this;
+    }
+
+    void take(RunSpec spec) {
+        byte[] bytes = ENCODER.run(spec);
+        assertThat(reader.read(bytes, 0, bytes.length, run)).isEqualTo(DecodeStatus.OK);
+        fates.add(analysis.onRun(run, SESSION, RESOLUTION_NANOS, rows::add));
+    }
+
+    /** Goes on with a copy of the analysis, made of its state. */
+    void restart() {
+        analysis = Restored.from(analysis::writeTo, in -> FlowAnalysis.readFrom(in, AnalysisSettings.DEFAULT, name));
+    }
+
+    /** The flow is given up without an end mark. */
+    Tap finish() {
+        analysis.finish(rows::add);
+        return this;
+    }
+
+    /** All rows in the order in which they came. */
+    List<Row> rows() {
+        return List.copyOf(rows);
+    }
+
+    /** What became of each run. */
+    List<RunFate> fates() {
+        return List.copyOf(fates);
+    }
+}
