@@ -67,7 +67,8 @@ final class Handshake {
     }
 
     private void onSyn(long now, Packet packet, HalfConnection[] halves) {
-        synRepeated = sawSyn;
+        boolean answered = state == State.SYN_ACK;
+        synRepeated = sawSyn || answered;
         sawSyn = true;
         client = packet.direction;
         initialSequence = packet.sequence;
@@ -75,6 +76,10 @@ final class Handshake {
         synNanos = now;
         state = state == State.NONE ? State.SYN : state;
         announceMss(packet, halves);
+        if (answered && halves[1 - client].window().isScaleUnknown()) {
+            // The answer passed first, and it offered scaling: the client did so, too (RFC 7323 §2.2).
+            halves[1 - client].agreeWindowShift(Math.max(0, packet.windowScale));
+        }
     }
 
     /** What an end announces bounds what the other one sends. */

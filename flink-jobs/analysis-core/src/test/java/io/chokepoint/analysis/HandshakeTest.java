@@ -104,6 +104,23 @@ class HandshakeTest {
     }
 
     @Test
+    void aSynBehindItsAnswerStillAgreesOnTheScale() {
+        Timeline.check("""
+                flow A 10.0.0.1:443 B 10.0.0.2:50000
+                +0.000 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,wscale 8>
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,wscale 7>
+                +0.010 A > B .  0:0(0) ack 1  win 502
+                +0.000 A > B P. +100   ack 1
+                +0.010 B > A P. +100   ack @  win 500
+                +0.010 A > B .  0:0(0) ack @  win 502
+                end CAPTURE_END
+                expect client A
+                expect A > B quality !syn_missed !window_scale_unknown, receiver_window_max_bytes 128000, rtt_min_seconds null
+                expect B > A quality !syn_missed !window_scale_unknown, receiver_window_max_bytes 64256
+                """);
+    }
+
+    @Test
     void theWindowOfASynIsNotScaled() {
         Timeline.check("""
                 +0.000 A > B S  0:0(0)        win 65535 <wscale 14>
