@@ -96,11 +96,11 @@ final class LossTracker {
         }
         long sentAt = seenBefore ? sent.timeAtOrAfter(end) : SentHistory.NONE;
         long age = sentAt == SentHistory.NONE ? path.timeoutNanos() : now - sentAt;
-        boolean isTail = end == sndMax;
+        boolean isProbe = end == sndMax && !recovering; // no probes during a repair (RFC 8985 §7.2)
         if (sequence == una && age >= path.timeoutNanos()) {
-            return isTail && !recovering ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_TIMEOUT_BYTES;
+            return isProbe ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_TIMEOUT_BYTES;
         }
-        return isTail ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
+        return isProbe ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
     }
 
     /** A retransmission at or above {@code recover} is a new loss event (RFC 6675 §2). */

@@ -70,6 +70,21 @@ class LossTest {
     }
 
     @Test
+    void silenceMakesItATimeout() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +4344  ack @                # all three get lost
+                +0.250 A > B .  14481:15929(1448) ack @
+                +0.010 B > A .  0:0(0) ack 15929
+                +0.000 A > B .  15929:17377(1448) ack @     # so were these
+                +0.000 A > B .  17377:18825(1448) ack @     # in its repair the last one is no probe
+                +0.010 B > A .  0:0(0) ack @
+                end CAPTURE_END
+                expect A > B retransmitted_timeout_bytes 2896, retransmitted_other_bytes 1448
+                expect A > B retransmitted_tail_probe_bytes 0, loss_events 1
+                """);
+    }
+
+    @Test
     void theLastSegmentSentAgainIsATailProbe() {
         Timeline.check(ROUND_TRIPS + """
                 +0.000 A > B .  +4344  ack @                # the last one gets lost
