@@ -331,8 +331,16 @@ public final class FlowAnalysis {
             }
         }
         if (written == 0) {
-            out.accept(writer(order()[0]).flow(lifeStartNanos, end, lifeQuality));
+            out.accept(writer(directionWithoutData()).flow(lifeStartNanos, end, lifeQuality));
         }
+    }
+
+    /** Of a flow whose data the tap never saw: the direction whose acknowledgments show that there were some. */
+    private int directionWithoutData() {
+        int[] order = order();
+        boolean isSecond = halves[order[0]].total().get(Sum.GOODPUT_BYTES) == 0
+                && halves[order[1]].total().get(Sum.GOODPUT_BYTES) > 0;
+        return order[isSecond ? 1 : 0];
     }
 
     /** Whether an end was folded in: the caller may drop its state. */

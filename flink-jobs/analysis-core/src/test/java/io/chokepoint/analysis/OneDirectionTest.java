@@ -40,4 +40,16 @@ class OneDirectionTest {
                 expect A > B seconds
                 """);
     }
+
+    @Test
+    void ofADownloadTheAcknowledgmentsShowTheDirectionOfTheData() {
+        Timeline.check("""
+                +0.000 A > B S  0:0(0)           win 65160 <mss 1460,sackOK,wscale 7>
+                +0.010 A > B .  0:0(0) ack 1     win 509
+                +0.010 A > B .  0:0(0) ack 14601 win 509
+                end CAPTURE_END
+                expect client A
+                expect B > A data_packets 0, quality one_direction, goodput_bits_per_second 1..1e9
+                """);
+    }
 }
