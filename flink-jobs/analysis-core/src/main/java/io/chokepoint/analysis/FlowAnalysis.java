@@ -102,7 +102,7 @@ public final class FlowAnalysis {
         }
         if (run.endReason() != EndReason.NONE) {
             finish(out);
-        } else if (nowNanos >= rowStartNanos) {
+        } else if (nowNanos >= rowStartNanos || isKeptByWindow()) {
             closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
         return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;

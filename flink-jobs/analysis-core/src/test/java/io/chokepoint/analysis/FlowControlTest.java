@@ -97,6 +97,15 @@ class FlowControlTest {
     }
 
     @Test
+    void aWindowThatNeverOpensIsBookedAsFarAsTheTapSaw() {
+        Timeline.check(CLOSED + """
+                end IDLE +10
+                expect A > B seconds 0 1 2 3 4 5 6 7
+                expect A > B second 7 zero_window_seconds 1
+                """);
+    }
+
+    @Test
     void aFullWindowIsTheReceivers() {
         Timeline.check("""
                 +0.000 A > B S  0:0(0)        win 65535 <mss 1460,sackOK,wscale 0>
