@@ -99,6 +99,9 @@ public final class FlowAnalysis {
         for (int i = 0; i < run.packets(); i++) {
             packet.read(run, i);
             onPacket(packet, out);
+            if (hole && i == 0) {
+                mark(Quality.HOLE); // the hole may reach into this packet's interval
+            }
         }
         if (run.endReason() != EndReason.NONE) {
             finish(out);

@@ -53,6 +53,7 @@ final class HalfConnection {
     private long afterFin = UNSEEN;
     private long probeEnd = UNSEEN;
     private boolean ackSeen;
+    private boolean resuming; // after a hole, until data show how far the sender is
     private int overheadBytes;
     private long lastDataNanos;
     private long zeroSinceNanos; // 0 while the window is open
@@ -105,8 +106,8 @@ final class HalfConnection {
             afterFin = end;
         }
         boolean missedStart = initial == UNSEEN && lastDataNanos == 0 && sequence > sndMax;
-        if (!started || missedStart) {
-            // What was in flight before the capture is no hole.
+        if (!started || missedStart || (resuming && sequence > sndMax)) {
+            // What was in flight before the capture, or passed while runs are missing, the tap did not miss.
             sndMax = sequence;
             una = una == UNSEEN ? sequence : Math.min(una, sequence);
         }
@@ -142,6 +143,7 @@ final class HalfConnection {
             gapInterval.add(now - lastDataNanos);
         }
         lastDataNanos = now;
+        resuming = false;
         if (sequence >= sndMax) {
             onNewData(now, packet, sequence, end, layerBytes);
         } else {
@@ -272,7 +274,7 @@ final class HalfConnection {
             return;
         }
         waits.onBlindness();
-        if (lastDataNanos > 0) {
+        if (lastDataNanos > 0 && !resuming) {
             interval.add(Sum.CAPTURE_LOSS_BYTES, acknowledged - sndMax);
         }
         sndMax = acknowledged;
@@ -454,6 +456,7 @@ final class HalfConnection {
         losses.forget();
         path.restart();
         previousAck = UNSEEN;
+        resuming = true;
     }
 
     void writeTo(DataOutput out) throws IOException {
@@ -476,7 +479,7 @@ final class HalfConnection {
         writeSequence(out, previousAck, sndMax);
         losses.writeTo(out, sndMax);
         window.writeTo(out, sndMax);
-        out.writeByte((ackSeen ? 2 : 0));
+        out.writeByte((resuming ? 1 : 0) | (ackSeen ? 2 : 0));
         Varint.write(out, overheadBytes);
         Varint.write(out, lastDataNanos);
         Varint.write(out, zeroSinceNanos);
@@ -506,6 +509,7 @@ final class HalfConnection {
         losses.readFrom(in, sndMax);
         window.readFrom(in, sndMax);
         int bits = in.readByte();
+        resuming = (bits & 1) != 0;
         ackSeen = (bits & 2) != 0;
         overheadBytes = Varint.readInt(in);
         lastDataNanos = Varint.read(in);

@@ -54,10 +54,34 @@ class RunsTest {
                 }
                 end FIN
                 expect A > B seconds 0 1
-                expect A > B second 0 data_packets 94, quality hole, share_unknown 0.04..0.06
+                expect A > B second 0 data_packets 94, quality hole !capture_loss, share_unknown 0.04..0.06
                 expect A > B second 1 data_packets 1, quality !hole, share_unknown 0
                 expect A > B data_packets 95, quality hole
                 """), Tap.rowsOf(runs));
+    }
+
+    @Test
+    void aHoleOverTheEndOfAnIntervalIsMarkedWhereTimeIsUnknown() {
+        PacketScript script = PacketScript.parse(Timeline.OPENING + """
+                repeat 200 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end FIN
+                expect A > B seconds 0 1 2
+                expect A > B second 0 quality hole !capture_loss, share_unknown 0.01..0.1
+                expect A > B second 1 quality hole !capture_loss, share_unknown 0.01..0.1
+                expect A > B second 2 quality !hole, share_unknown 0
+                """);
+        List<RunSpec> runs = new ArrayList<>(script.runs(TENS));
+        List<RunSpec> missing = runs.stream()
+                .filter(run -> run.packets().stream()
+                        .anyMatch(packet -> Math.abs(packet.timeNs() - 1_767_225_601_000_000_000L) < 25_000_000))
+                .toList();
+        runs.removeAll(missing);
+
+        assertThat(missing).isNotEmpty();
+        Timeline.check(script, Tap.rowsOf(runs));
     }
 
     @Test
