@@ -212,6 +212,7 @@ final class HalfConnection {
             return;
         }
         bookZeroWindow(now);
+        long windowBefore = window.bytes();
         window.onAck(packet, acknowledged, largestFlight());
         zeroSinceNanos = window.isZero() ? now : 0;
         if (!packet.has(Packet.SYN)) {
@@ -224,7 +225,8 @@ final class HalfConnection {
         if (advance > 0) {
             onAdvance(now, packet, acknowledged, pure);
         } else {
-            onSackOnly(now, packet, pure, acknowledged);
+            boolean isUpdate = packet.sackBlocks == 0 && window.bytes() != windowBefore;
+            onSackOnly(now, packet, pure && !isUpdate, acknowledged);
         }
         if (!isElephant()) {
             acks.thinBelow(MOUSE_ACKS);
@@ -339,12 +341,13 @@ final class HalfConnection {
         interval.add(Sum.RTT_SUM_NS, rtt);
     }
 
-    private void onSackOnly(long now, Packet packet, boolean pure, long acknowledged) {
+    /** An ACK that advances nothing; one that only moves the window is no duplicate (RFC 5681 §2). */
+    private void onSackOnly(long now, Packet packet, boolean mayBeDuplicate, long acknowledged) {
         if (acknowledged < una) {
             return;
         }
         long sackedNow = losses.onSackBlocks(packet, acknowledged, sndMax);
-        if (pure && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
+        if (mayBeDuplicate && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
             losses.onDuplicateAck();
         }
         if (sackedNow > 0) {

@@ -54,6 +54,19 @@ class LossTest {
     }
 
     @Test
+    void windowUpdatesAreNoDuplicateAcknowledgments() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # all of it gets lost
+                +0.001 B > A .  0:0(0) ack 14481 win 480
+                +0.001 B > A .  0:0(0) ack 14481 win 490
+                +0.001 B > A .  0:0(0) ack 14481 win 500
+                +0.300 A > B .  14481:15929(1448) ack @
+                end CAPTURE_END
+                expect A > B retransmitted_timeout_bytes 1448, retransmitted_fast_bytes 0
+                """);
+    }
+
+    @Test
     void aSelectiveAcknowledgmentMakesItFast() {
         Timeline.check(ROUND_TRIPS + """
                 +0.000 A > B .  +7240  ack @                # 14481:15929 and 17377:18825 get lost
