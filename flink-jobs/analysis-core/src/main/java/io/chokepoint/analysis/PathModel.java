@@ -29,6 +29,7 @@ final class PathModel {
     private static final long MAX_ACKED_SEGMENTS = 64;
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final int NEAR_SENDER = 8; // of the round trip
+    private static final int SMOOTHING = 8; // RFC 6298 §2
     private static final long USUAL_FLOOR_NANOS = 200_000; // hosts answer no more steadily
     private static final int USUAL_SHARE = 12; // of the round trip
     private static final int USUAL_PACKETS = 4; // a flow's own bursts
@@ -44,6 +45,7 @@ final class PathModel {
 
     private long smoothedRttNanos;
     private long rttVariationNanos;
+    private long usualRttNanos; // smoothed, without what may be a delayed ACK's wait; 0 if unknown
     private boolean grown;
     private double bestAcked;
     private double bestPassed;
@@ -129,6 +131,9 @@ final class PathModel {
         long sender = senderSide.recentMinimum();
         long rtt = delayNanos + (sender == RoundMinimum.NONE ? known(senderSide.lifeMinimum()) : sender);
         smooth(rtt);
+        if (showsQueue) {
+            usualRttNanos += usualRttNanos == 0 ? rtt : (rtt - usualRttNanos) / SMOOTHING;
+        }
         return rtt;
     }
 
@@ -145,7 +150,7 @@ final class PathModel {
             return;
         }
         rttVariationNanos += (Math.abs(smoothedRttNanos - rtt) - rttVariationNanos) / 4;
-        smoothedRttNanos += (rtt - smoothedRttNanos) / 8;
+        smoothedRttNanos += (rtt - smoothedRttNanos) / SMOOTHING;
     }
 
     /** Retransmission timeout in ns without its floor (RFC 6298 §2.3); 0 if unknown. */
@@ -159,7 +164,7 @@ final class PathModel {
      */
     long queueNanos() {
         long standing = Math.max(queueBehindTapNanos(), queueBeforeTapNanos());
-        return isQueueUsual() ? Math.max(standing, rttNanos() - lowestRttNanos()) : standing;
+        return isQueueUsual() ? Math.max(standing, usualRttNanos - lowestRttNanos()) : standing;
     }
 
     /** Two full segments, as one ACK acknowledges, take two packet times longer than the handshake's empty ones. */
@@ -187,7 +192,7 @@ final class PathModel {
      */
     private boolean isQueueUsual() {
         long least = Math.max(USUAL_FLOOR_NANOS, lowestRttNanos() / USUAL_SHARE);
-        return rttNanos() - lowestRttNanos() > Math.max(threshold(USUAL_PACKETS * packetTimeNanos), least);
+        return usualRttNanos - lowestRttNanos() > Math.max(threshold(USUAL_PACKETS * packetTimeNanos), least);
     }
 
     /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
@@ -424,6 +429,7 @@ final class PathModel {
         breakChains();
         receiverSide.restart();
         senderSide.restart();
+        usualRttNanos = 0;
         acked.restart();
         passed.restart();
     }
@@ -433,6 +439,7 @@ final class PathModel {
         senderSide.writeTo(out);
         Varint.write(out, smoothedRttNanos);
         Varint.write(out, rttVariationNanos);
+        Varint.write(out, usualRttNanos - smoothedRttNanos);
         Varint.write(out, resolutionNanos);
         Varint.write(out, segmentLayerBytes);
         Varint.write(out, acked.totalBytes());
@@ -468,6 +475,7 @@ final class PathModel {
         senderSide.readFrom(in);
         smoothedRttNanos = Varint.read(in);
         rttVariationNanos = Varint.read(in);
+        usualRttNanos = smoothedRttNanos + Varint.read(in);
         resolutionNanos = Varint.read(in);
         segmentLayerBytes = Varint.read(in);
         acked.skip(Varint.read(in));
