@@ -88,7 +88,7 @@ started_processes() {
         case ${directory#/proc/} in
             "$$") continue ;;
         esac
-        grep -qzx "CHOKEPOINT_RUN=$CHOKEPOINT_RUN" "$directory/environ" 2>/dev/null &&
+        grep -qzx "CHOKEPOINT_RUN=$CHOKEPOINT_RUN\(/.*\)\?" "$directory/environ" 2>/dev/null &&
             grep -qE 'java|clickhouse' "$directory/comm" 2>/dev/null && echo "${directory#/proc/}"
     done
 }
