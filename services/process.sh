@@ -102,6 +102,17 @@ ended() {
     ! running "$1"
 }
 
+# settle NAME...: lets what is dying die, so that a start takes neither it for running nor its port for a stranger's.
+settle() {
+    for name in "$@"; do
+        ! dying "$name" || await 10 ended "$name" || fail "$name (process $pid) was killed and does not end"
+    done
+}
+
+dying() {
+    running "$1" && grep -qs '^State:.Z' "/proc/$pid/status"
+}
+
 # await SECONDS COMMAND [ARGUMENT...]: until the command succeeds; fails when the time is over.
 await() {
     deadline=$(($(date +%s) + $1))

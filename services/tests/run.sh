@@ -88,7 +88,7 @@ started_processes() {
         case ${directory#/proc/} in
             "$$") continue ;;
         esac
-        grep -qzx "CHOKEPOINT_RUN=$CHOKEPOINT_RUN" "$directory/environ" 2>/dev/null &&
+        grep -qzx "CHOKEPOINT_RUN=$CHOKEPOINT_RUN\(/.*\)\?" "$directory/environ" 2>/dev/null &&
             grep -qE 'java|clickhouse' "$directory/comm" 2>/dev/null && echo "${directory#/proc/}"
     done
 }
@@ -289,11 +289,20 @@ kill_and_restart() {
     "$services/$1" kill ${2:+"$2"} && "$services/$1" start
 }
 
+# die_and_restart SERVICE PROCESS: by another hand, while its last threads are still there.
+die_and_restart() {
+    read -r pid _ <"$CHOKEPOINT_RUN/$1/$2.pid"
+    kill -KILL "$pid" || return 1
+    while grep -qs '^State:.[^Z]' "/proc/$pid/status"; do :; done
+    "$services/$1" start && ! grep "^$pid " "$CHOKEPOINT_RUN/$1/$2.pid"
+}
+
 check "kafka: starts again after kill -9" kill_and_restart kafka
 check "kafka: still has the record" says seventeen kafka_record get numbers
 check "clickhouse: starts again after kill -9" kill_and_restart clickhouse
 check "clickhouse: still has the rows" says 17 as_reader "SELECT count() FROM numbers"
 check "flink: its TaskManager starts again after kill -9" kill_and_restart flink taskmanager
+check "flink: and while the killed one is still dying" die_and_restart flink taskmanager
 check "flink: the job goes on from its checkpoint" eventually both was_restored is_running
 check "flink: its JobManager starts again after kill -9" kill_and_restart flink jobmanager
 check "flink: the job goes on under the new JobManager" eventually both was_restored is_running

@@ -40,11 +40,11 @@ class ClickHouseAwayIT {
             long packets = stack.play(before).get("packets_delivered");
             Stack.await("rows before the outage", () -> rows(stack).size(), size -> size > 0);
 
-            kill(stack, "clickhouse", "server");
+            stack.service("clickhouse", "kill").run().succeeded();
             packets += stack.play(during).get("packets_delivered");
             // Those that hold the rows which ClickHouse does not take.
             awaitCheckpoints(stack, completed(stack) + 3);
-            kill(stack, "flink", "taskmanager");
+            stack.service("flink", "kill", "taskmanager").run().succeeded();
             stack.service("flink", "start").run().succeeded();
             stack.service("clickhouse", "start").run().succeeded();
 
@@ -58,13 +58,6 @@ class ClickHouseAwayIT {
                             "{\"fate\":\"consumed\",\"packets\":" + delivered + "}",
                             "{\"fate\":\"contributed\",\"packets\":" + delivered + "}")));
         }
-    }
-
-    /** Returns when the process is gone, though perhaps not yet buried by its parent. */
-    private static void kill(Stack stack, String service, String process) {
-        String line = "read -r pid started <\"$CHOKEPOINT_RUN/$1/$2.pid\" && kill -KILL \"$pid\" &&"
-                + " until ! [ -e /proc/$pid ] || grep -q '^State:.Z' /proc/$pid/status; do sleep 0.1; done";
-        stack.shell(line, service, process).run().succeeded();
     }
 
     private static List<Map<String, String>> rows(Stack stack) {
