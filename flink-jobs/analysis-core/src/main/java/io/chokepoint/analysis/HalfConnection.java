@@ -123,7 +123,7 @@ final class HalfConnection {
             probeEnd = end;
             return;
         }
-        if (segmentSize.add(packet.payloadBytes)) {
+        if (segmentSize.add(packet.payloadBytes, packet.has(Packet.PSH))) {
             interval.add(Sum.SUPER_SEGMENTS, 1);
         }
         overheadBytes = packet.ipBytes - packet.payloadBytes + layerBytesBeyondIp;

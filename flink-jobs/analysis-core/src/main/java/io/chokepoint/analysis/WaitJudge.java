@@ -55,6 +55,7 @@ final class WaitJudge {
     private boolean windowFull;
     private boolean scoreWindowFull;
     private boolean openerShort;
+    private boolean beforeOpenerShort;
     private boolean openerDrains; // short and with PSH: its sender may have had no more
     private long openEnd; // sequence number after the opener
     private long openedWithoutQueueNanos;
@@ -190,6 +191,7 @@ final class WaitJudge {
         openNanos = now;
         openedWithoutQueueNanos = withoutQueueNanos;
         openEnd = sndMax;
+        beforeOpenerShort = openerShort;
         openerShort = isShort;
         openerDrains = isShort && isPushed;
         openFlight = acks.hasView() ? sndMax - acks.viewAck() : 0;
@@ -275,7 +277,7 @@ final class WaitJudge {
         boolean settled = !lossy && moment.now() - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
         boolean full = path.isFull(moment.now(), settled);
         if (hasDrained() && !lossy && !windowFull && !moment.zeroWindow()) {
-            return Cause.APPLICATION_PACED;
+            return openerShort && beforeOpenerShort ? Cause.APPLICATION_SMALL : Cause.APPLICATION_PACED;
         }
         if (full) {
             return Cause.UNSHARED_BOTTLENECK;
@@ -367,7 +369,8 @@ final class WaitJudge {
                 | (lossInWait ? 32 : 0)
                 | (blindInWait ? 64 : 0)
                 | (slowStart ? 128 : 0)
-                | (openerDrains ? 256 : 0);
+                | (openerDrains ? 256 : 0)
+                | (beforeOpenerShort ? 512 : 0);
         Varint.write(out, bits);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
@@ -396,6 +399,7 @@ final class WaitJudge {
         blindInWait = (bits & 64) != 0;
         slowStart = (bits & 128) != 0;
         openerDrains = (bits & 256) != 0;
+        beforeOpenerShort = (bits & 512) != 0;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
         drainedEnd = openEnd - Varint.read(in);

@@ -176,12 +176,12 @@ final class Sender {
         return applicationBlocked ? Truth.Wait.SEND_BUFFER : Truth.Wait.APPLICATION;
     }
 
-    /** A blocked writer wakes up when a third of the buffer is free, as in common kernels. */
+    /** A blocked writer wakes up when a third of the buffer is free, and fills whole segments, as Linux does. */
     private void write() {
         long wanted = 1 + scenario.application.wantedBytes(events.nowNs() - startNs);
         long room = acknowledged + scenario.sendBufferBytes - written;
         if (!applicationBlocked || room >= scenario.sendBufferBytes / 3) {
-            written = wanted <= written + room ? wanted : written + room;
+            written = wanted <= written + room ? wanted : written + room - room % mss;
             applicationBlocked = written < wanted;
         }
     }
