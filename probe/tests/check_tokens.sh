@@ -31,11 +31,23 @@ for header in $(grep -hoE '#include "[a-z_]+\.h"' "$@" | sort -u | cut -d'"' -f2
     esac
 done
 
-forbid "rdkafka belongs into kafka_sink.c" '#include <librdkafka' $(ls "$folder"/src/* | grep -v kafka_sink.c)
-forbid "DPDK belongs into source_dpdk.c" '#include <rte_' $(ls "$folder"/src/* | grep -v source_dpdk.c)
-forbid "libpcap belongs into capture_file.c and filter.c" '#include <pcap' $(ls "$folder"/src/* | grep -vE 'capture_file.c|filter.c')
-forbid "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' $(ls "$folder"/src/* | grep -v clock.h)
-forbid "only main.c ends the process" '\<(exit|_exit)\(' $(ls "$folder"/src/*.c | grep -v main.c)
+# forbid_outside MESSAGE PATTERN SUFFIX FILE...: in sources whose names end so, but for those FILEs.
+forbid_outside() {
+    message=$1 pattern=$2 suffix=$3
+    shift 3
+    for source in "$folder"/src/*"$suffix"; do
+        case " $* " in
+        *" ${source##*/} "*) ;;
+        *) forbid "$message" "$pattern" "$source" ;;
+        esac
+    done
+}
+
+forbid_outside "rdkafka belongs into kafka_sink.c" '#include <librdkafka' '' kafka_sink.c
+forbid_outside "DPDK belongs into source_dpdk.c" '#include <rte_' '' source_dpdk.c
+forbid_outside "libpcap belongs into capture_file.c and filter.c" '#include <pcap' '' capture_file.c filter.c
+forbid_outside "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' '' clock.h
+forbid_outside "only main.c ends the process" '\<(exit|_exit)\(' .c main.c
 forbid "left behind" '\<(TODO|FIXME|XXX|alloca|__sync_[a-z_]+)\>' "$folder"/src/* "$folder"/tests/unit/*
 forbid "volatile is for the stop flag alone" '\<volatile (s[^i]|[^s])' "$folder"/src/*
 
