@@ -29,6 +29,7 @@ public final class FlowAnalysis {
     private static final int STATE_VERSION = 1;
     private static final long CLOCK_STEP_NANOS = 1_000_000_000L;
     private static final long SHORTEST_REPEAT_NANOS = 5_000;
+    private static final int MIRRORED_PACKETS = 16;
     private static final int MAX_SILENT_ROWS = 3_600;
 
     private final AnalysisSettings settings;
@@ -52,6 +53,7 @@ public final class FlowAnalysis {
     private final Handshake handshake = new Handshake();
     private HalfConnection[] halves;
     private MirrorCopies[] copies = newCopies();
+    private int packetsSinceCopy = MIRRORED_PACKETS + 1; // of those that tell copies, at most so many
     private int intervalQuality;
     private int lifeQuality;
 
@@ -145,6 +147,7 @@ public final class FlowAnalysis {
         handshake.reset();
         halves = newHalves();
         copies = newCopies();
+        packetsSinceCopy = MIRRORED_PACKETS + 1;
         intervalQuality = 0;
         lifeQuality = 0;
     }
@@ -181,8 +184,10 @@ public final class FlowAnalysis {
         if (copies[direction].isCopy(time, packet, longestCopyNanos(packet))) {
             halves[direction].interval().add(Sum.DUPLICATE_PACKETS, 1);
             mark(Quality.DUPLICATED);
+            packetsSinceCopy = isTellable(packet) ? 0 : packetsSinceCopy;
             return;
         }
+        packetsSinceCopy += isTellable(packet) && packetsSinceCopy <= MIRRORED_PACKETS ? 1 : 0;
         if (packet.malformedOptions) {
             mark(Quality.BAD_OPTIONS);
         }
@@ -196,18 +201,22 @@ public final class FlowAnalysis {
     /**
      * Within which time an equal packet must be a copy, in ns; 0 if it need not be one. A sender counts the IP-ID up for every
      * packet, repeats a SYN after a second (RFC 6298 §2.1) and data no sooner than after a round trip. Equal ACKs are
-     * duplicate ACKs, unless the flow has shown copies before.
+     * duplicate ACKs, unless other packets of the flow come twice at present.
      */
     private long longestCopyNanos(Packet packet) {
         if (packet.ipId != 0 || packet.has(Packet.SYN)) {
             return MirrorCopies.LONGEST_NANOS;
         }
-        int duplicated = 1 << Quality.DUPLICATED.ordinal();
-        if (packet.payloadBytes == 0 && ((intervalQuality | lifeQuality) & duplicated) == 0) {
+        if (packet.payloadBytes == 0 && packetsSinceCopy > MIRRORED_PACKETS) {
             return 0;
         }
         long shortest = Math.max(halves[0].shortestRepeatNanos(), halves[1].shortestRepeatNanos());
         return Math.min(MirrorCopies.LONGEST_NANOS, Math.max(shortest, SHORTEST_REPEAT_NANOS));
+    }
+
+    /** Whether a packet that comes twice can be told from two equal ones. */
+    private static boolean isTellable(Packet packet) {
+        return packet.ipId != 0 || packet.payloadBytes > 0;
     }
 
     /**
@@ -384,6 +393,7 @@ public final class FlowAnalysis {
             halves[i].writeTo(out);
             copies[i].writeTo(out, flowTime(nowNanos));
         }
+        Varint.write(out, packetsSinceCopy);
         Varint.write(out, intervalQuality);
         Varint.write(out, lifeQuality);
     }
@@ -443,6 +453,7 @@ public final class FlowAnalysis {
             halves[i].readFrom(in);
             copies[i].readFrom(in, flowTime(nowNanos));
         }
+        packetsSinceCopy = Varint.readInt(in);
         intervalQuality = Varint.readInt(in);
         lifeQuality = Varint.readInt(in);
     }

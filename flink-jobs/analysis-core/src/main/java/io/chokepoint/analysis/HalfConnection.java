@@ -193,7 +193,7 @@ final class HalfConnection {
         long flightSegments = isElephant() ? flight / Math.max(1, segmentSize.bytes()) : 0;
         sent.add(now, end, clean, flightSegments);
         path.onData(now, packet, layerBytes, clean);
-        boolean isShort = !segmentSize.isFull(packet.payloadBytes);
+        boolean isShort = !segmentSize.isFull(packet.payloadBytes, packet.sackBlocks);
         waits.open(now, withoutQueueNanos, sndMax, segmentSize.bytes(), isShort, packet.has(Packet.PSH));
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, waits.flightBytes());
     }

@@ -22,12 +22,14 @@ import java.io.IOException;
 final class PathModel {
     private static final double PROOF_BY_STRETCH = 1.2;
     private static final double FULL = 0.9;
+    private static final double USED_UP = 0.97;
     private static final double TOO_LOW = 1.1;
     private static final double LONG_GAP = 1.4; // packet times: somebody else's packet fitted in
     private static final long FLOOR_NANOS = 20_000;
     private static final long RATE_WINDOW_NANOS = 30_000_000;
     private static final long MAX_ACKED_SEGMENTS = 64;
     private static final long DATA_DRIVEN_SEGMENTS = 2;
+    private static final long NEAR_NANOS = 100_000;
     private static final int NEAR_SENDER = 8; // of the round trip
     private static final int SMOOTHING = 8; // RFC 6298 §2
     private static final long USUAL_FLOOR_NANOS = 200_000; // hosts answer no more steadily
@@ -217,7 +219,7 @@ final class PathModel {
     /** Whether the sender's side is too long to be overlooked, but its delay cannot be followed without timestamps. */
     boolean mayHideQueueBeforeTap() {
         long lowest = senderSide.lifeMinimum();
-        boolean isNear = lowest != RoundMinimum.NONE && lowest <= lowestRttNanos() / NEAR_SENDER;
+        boolean isNear = lowest <= Math.max(NEAR_NANOS, lowestRttNanos() / NEAR_SENDER);
         return grown && !clock.isShown() && !isNear && capacity == 0;
     }
 
@@ -398,6 +400,11 @@ final class PathModel {
             conclude();
         }
         return capacity > 0 && rate >= FULL * capacity;
+    }
+
+    /** Whether next to nothing of a proven capacity is left. */
+    boolean isUsedUp(long now) {
+        return capacity > 0 && delivered().bitsPerSecond(now, window()) >= USED_UP * capacity;
     }
 
     private double bestRate() {

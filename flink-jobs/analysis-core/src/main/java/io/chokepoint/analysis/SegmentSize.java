@@ -16,14 +16,22 @@ import java.io.IOException;
  */
 final class SegmentSize {
     private static final int SEEN_OFTEN = 3;
+    private static final int NEWEST = 64;
     private static final int TIMESTAMP_OPTION_BYTES = 12;
-    private static final int OPTION_SLACK_BYTES = 12; // SACK blocks and the like
+    private static final int OPTION_SLACK_BYTES = 12;
+    private static final int SACK_BYTES = 4; // of the option, padding included (RFC 2018 §3)
+    private static final int SACK_BLOCK_BYTES = 8;
     private static final int SMALLEST = 200;
     private static final int DEFAULT = 1448;
 
     private int option;
     private int largest;
     private int full; // segments of that size without PSH
+
+    // Of the newest segments, since the path's MTU may fall.
+    private int newest;
+    private int newestLargest;
+    private int newestFull;
 
     /** The receiver announced an MSS. */
     void announce(int maximumSegmentSize) {
@@ -40,7 +48,25 @@ final class SegmentSize {
             full = 0;
         }
         full += payloadBytes == largest && !isPushed ? 1 : 0;
+        followFall(payloadBytes, isPushed);
         return false;
+    }
+
+    private void followFall(int payloadBytes, boolean isPushed) {
+        if (payloadBytes > newestLargest) {
+            newestLargest = payloadBytes;
+            newestFull = 0;
+        }
+        newestFull += payloadBytes == newestLargest && !isPushed ? 1 : 0;
+        if (++newest == NEWEST) {
+            if (newestFull >= SEEN_OFTEN && newestLargest >= SMALLEST) {
+                largest = newestLargest;
+                full = newestFull;
+            }
+            newest = 0;
+            newestLargest = 0;
+            newestFull = 0;
+        }
     }
 
     private boolean isSuper(int payloadBytes) {
@@ -49,29 +75,46 @@ final class SegmentSize {
 
     /** Payload bytes of a full segment. */
     int bytes() {
-        boolean learned = full >= SEEN_OFTEN && largest >= SMALLEST;
-        if (learned || (option == 0 && largest > 0)) {
+        if (isLearned() || (option == 0 && largest > 0)) {
             return largest;
         }
         return option > 0 ? Math.max(largest, option - TIMESTAMP_OPTION_BYTES) : DEFAULT;
     }
 
-    /** Whether a segment is as large as it may be, up to a few bytes of options; of a super-segment its last part. */
-    boolean isFull(int payloadBytes) {
+    private boolean isLearned() {
+        return full >= SEEN_OFTEN && largest >= SMALLEST;
+    }
+
+    /**
+     * Whether a segment is as large as it may be, up to a few bytes of options; of a super-segment its last part, as far as the
+     * size of the others is known.
+     *
+     * @param sackBlocks SACK blocks that take room from its payload
+     */
+    boolean isFull(int payloadBytes, int sackBlocks) {
+        int room = bytes() - OPTION_SLACK_BYTES - (sackBlocks > 0 ? SACK_BYTES + SACK_BLOCK_BYTES * sackBlocks : 0);
+        if (payloadBytes <= bytes() * 3 / 2) {
+            return payloadBytes >= room;
+        }
         int last = payloadBytes % bytes();
-        boolean whole = last <= OPTION_SLACK_BYTES || last >= bytes() - OPTION_SLACK_BYTES;
-        return payloadBytes >= bytes() - OPTION_SLACK_BYTES && whole;
+        return !isLearned() || last == 0 || last >= room;
     }
 
     void writeTo(DataOutput out) throws IOException {
         Varint.write(out, option);
         Varint.write(out, largest);
         Varint.write(out, full);
+        Varint.write(out, newest);
+        Varint.write(out, newestLargest);
+        Varint.write(out, newestFull);
     }
 
     void readFrom(DataInput in) throws IOException {
         option = Varint.readInt(in);
         largest = Varint.readInt(in);
         full = Varint.readInt(in);
+        newest = Varint.readInt(in);
+        newestLargest = Varint.readInt(in);
+        newestFull = Varint.readInt(in);
     }
 }

@@ -20,7 +20,7 @@ import java.io.IOException;
  *
  * <ol>
  *   <li>unknown: a hole, or a direction that is needed is missing
- *   <li>application: what is in flight includes the last bytes that the sender had, and window was left
+ *   <li>application: the sender has run dry within the last round trip, window was left, and the link is not used up
  *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity
  *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
@@ -57,6 +57,7 @@ final class WaitJudge {
     private boolean openerShort;
     private boolean beforeOpenerShort;
     private boolean openerDrains; // short and with PSH: its sender may have had no more
+    private long openerViewNanos = AckHistory.NONE;
     private long openEnd; // sequence number after the opener
     private long openedWithoutQueueNanos;
     private long drainedEnd; // after the newest segment that certainly emptied its sender's buffer; 0 if there is none
@@ -165,21 +166,26 @@ final class WaitJudge {
 
     /**
      * A sender with more to send fills its segments: a short one with PSH, not because the window ended and not at once followed by
-     * the next, took the last bytes that the application had given it.
+     * the next, took the last bytes that the application had given it. One that pauses after a full segment, until an ACK comes,
+     * has more again.
      */
     private void followDrains(Moment moment) {
-        if (!open || !openerDrains || windowFull) {
+        if (!open || windowFull) {
             return;
         }
-        long gap = Math.max(moment.now() - openNanos, moment.passedWithoutQueueNanos() - openedWithoutQueueNanos);
-        if (gap > Math.max(BACK_TO_BACK * path.packetTimeNanos(), (double) reactionNanos())) {
+        long gap = moment.now() - openNanos;
+        long sentGap = moment.passedWithoutQueueNanos() - openedWithoutQueueNanos;
+        double pause = Math.max(BACK_TO_BACK * path.packetTimeNanos(), (double) reactionNanos());
+        if (openerDrains && Math.max(gap, sentGap) > pause) {
             drainedEnd = openEnd;
+        } else if (!openerShort && Math.min(gap, sentGap) > pause && acks.viewTimeNanos() != openerViewNanos) {
+            drainedEnd = 0;
         }
     }
 
     /**
-     * Whether the sender has run dry within the last round trip: what it sent last is not acknowledged yet, so no window keeps it
-     * from sending more.
+     * Whether the sender has run dry within the last round trip and was not seen to wait for an ACK since: no window keeps it from
+     * sending more.
      */
     private boolean hasDrained() {
         return acks.hasView() && drainedEnd > acks.viewAck();
@@ -191,6 +197,7 @@ final class WaitJudge {
         openNanos = now;
         openedWithoutQueueNanos = withoutQueueNanos;
         openEnd = sndMax;
+        openerViewNanos = acks.viewTimeNanos();
         beforeOpenerShort = openerShort;
         openerShort = isShort;
         openerDrains = isShort && isPushed;
@@ -276,7 +283,7 @@ final class WaitJudge {
         boolean lossy = lossInWait || moment.lossPending();
         boolean settled = !lossy && moment.now() - moment.recoveredNanos() > AFTER_RECOVERY_RTTS * path.rttNanos();
         boolean full = path.isFull(moment.now(), settled);
-        if (hasDrained() && !lossy && !windowFull && !moment.zeroWindow()) {
+        if (hasDrained() && !lossy && !windowFull && !moment.zeroWindow() && !path.isUsedUp(moment.now())) {
             return openerShort && beforeOpenerShort ? Cause.APPLICATION_SMALL : Cause.APPLICATION_PACED;
         }
         if (full) {
@@ -374,6 +381,7 @@ final class WaitJudge {
         Varint.write(out, bits);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
+        Varint.write(out, openerViewNanos == AckHistory.NONE ? 0 : openerViewNanos);
         Varint.write(out, openEnd - drainedEnd);
         Varint.write(out, openFlight);
         Varint.write(out, openWindow);
@@ -402,6 +410,8 @@ final class WaitJudge {
         beforeOpenerShort = (bits & 512) != 0;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
+        openerViewNanos = Varint.read(in);
+        openerViewNanos = openerViewNanos == 0 ? AckHistory.NONE : openerViewNanos;
         drainedEnd = openEnd - Varint.read(in);
         openFlight = Varint.read(in);
         openWindow = Varint.read(in);

@@ -18,6 +18,7 @@ public final class LogHistogram {
 
     private static final int BINS = BINS_PER_OCTAVE * OCTAVES;
     private static final int[] EMPTY = {};
+    private static final int MOST = 1 << 30; // two histograms add up without overflow
 
     private int[] counts = EMPTY; // of the octaves that durations were in, and those between
     private int first; // bin of counts[0], the lowest of an octave
@@ -29,6 +30,18 @@ public final class LogHistogram {
         cover(bin, bin + 1);
         counts[bin - first]++;
         total++;
+        if (counts[bin - first] == MOST) {
+            halve();
+        }
+    }
+
+    /** Keeps the shares when a bin is full. */
+    private void halve() {
+        total = 0;
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] /= 2;
+            total += counts[i];
+        }
     }
 
     /** Makes room for bins {@code from} (inclusive) to {@code to}: whole octaves. */
@@ -61,6 +74,9 @@ public final class LogHistogram {
             counts[other.first - first + i] += other.counts[i];
         }
         total += other.total;
+        if (Arrays.stream(counts).anyMatch(count -> count >= MOST)) {
+            halve();
+        }
     }
 
     /** Forgets all counts. */

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SegmentSizeTest {
+    private static final boolean PUSHED = true;
+
+    private final SegmentSize size = new SegmentSize();
+
+    private void pass(int segments, int payloadBytes, boolean isPushed) {
+        for (int i = 0; i < segments; i++) {
+            size.add(payloadBytes, isPushed);
+        }
+    }
+
+    @Test
+    void theOptionHoldsUntilFullSegmentsTellMore() {
+        size.announce(1460);
+        assertThat(size.bytes()).isEqualTo(1448);
+
+        pass(3, 1436, !PUSHED);
+        assertThat(size.bytes()).isEqualTo(1436);
+    }
+
+    @Test
+    void anApplicationsWritesAreNoFullSegments() {
+        size.announce(1460);
+        pass(1000, 500, PUSHED);
+
+        assertThat(size.bytes()).isEqualTo(1448);
+        assertThat(size.isFull(500, 0)).isFalse();
+    }
+
+    @Test
+    void withoutTheOptionTheLargestCounts() {
+        pass(1, 900, PUSHED);
+
+        assertThat(size.bytes()).isEqualTo(900);
+    }
+
+    @Test
+    void aPathWhoseMtuFallsMakesNoShortSegments() {
+        size.announce(1460);
+        pass(640, 1448, !PUSHED);
+        pass(128, 1348, !PUSHED);
+
+        assertThat(size.bytes()).isEqualTo(1348);
+        assertThat(size.isFull(1348, 0)).isTrue();
+    }
+
+    @Test
+    void smallWritesAfterFullSegmentsAreNoFallOfTheMtu() {
+        size.announce(1460);
+        pass(64, 1448, !PUSHED);
+        pass(1000, 300, PUSHED);
+
+        assertThat(size.bytes()).isEqualTo(1448);
+    }
+
+    @ParameterizedTest(name = "{0} bytes beside {1} SACK blocks: full {2}")
+    @CsvSource({
+        "1448, 0, true",
+        "1436, 0, true", // options of 12 bytes may come and go
+        "1435, 0, false",
+        "1428, 1, true",
+        "1412, 3, true",
+        "1407, 3, false",
+        "2896, 0, true", // a super-segment of two full ones
+        "5792, 0, true",
+        "5000, 0, false", // its last part has 656
+        "1, 0, false"
+    })
+    void aSegmentIsFullUpToItsOptions(int payloadBytes, int sackBlocks, boolean isFull) {
+        size.announce(1460);
+        pass(3, 1448, !PUSHED);
+
+        assertThat(size.isFull(payloadBytes, sackBlocks)).isEqualTo(isFull);
+    }
+
+    @Test
+    void aSuperSegmentOfUnknownPartsIsFull() {
+        size.announce(1460);
+
+        assertThat(size.isFull(5000, 0)).isTrue();
+    }
+}
