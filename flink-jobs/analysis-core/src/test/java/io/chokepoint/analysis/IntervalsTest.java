@@ -43,8 +43,8 @@ class IntervalsTest {
     void aMouseHasNoIntervals() {
         Timeline.check(OPENING + """
                 repeat 49 {
-                +0.000 A > B .  +1448  ack @
-                +0.100 B > A .  0:0(0) ack @ win 509
+                +0.089 A > B .  +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
                 }
                 end FIN
                 expect A > B seconds
@@ -56,8 +56,8 @@ class IntervalsTest {
     void fromTheFiftiethPacketOnADirectionHasIntervals() {
         Timeline.check(OPENING + """
                 repeat 50 {
-                +0.000 A > B .  +1448  ack @
-                +0.100 B > A .  0:0(0) ack @ win 509
+                +0.089 A > B .  +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
                 }
                 end FIN
                 expect A > B seconds 4

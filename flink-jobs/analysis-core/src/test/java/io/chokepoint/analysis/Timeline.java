@@ -49,6 +49,7 @@ final class Timeline {
     private static final Pattern COLUMN = Pattern.compile("(?<name>\\w+) (?<value>.+)");
     private static final Pattern RANGE = Pattern.compile("(?<low>[-\\d.e]+?)\\.\\.(?<high>[-\\d.e]+)");
     private static final Pattern NUMBER = Pattern.compile("-?[\\d.]+(e\\d+)?");
+    private static final RunCutter FEW_PACKETS = new RunCutter(3, true, true);
     private static final double BITS_PER_BYTE = 8;
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
@@ -65,9 +66,16 @@ final class Timeline {
         check(PacketScript.parse(text));
     }
 
-    /** Plays a script to a tap by the rule of the probe, and judges. */
+    /** Plays a script to a tap by the rule of the probe, and judges; a tap that restarts all the time must agree. */
     static void check(PacketScript script) {
-        check(script, Tap.rowsOf(script.runs(RunCutter.PROBE)));
+        List<Row> rows = Tap.rowsOf(script.runs(RunCutter.PROBE));
+        check(script, rows);
+        Tap restarting = new Tap();
+        script.runs(FEW_PACKETS).forEach(run -> {
+            restarting.take(run);
+            restarting.restart();
+        });
+        assertThat(restarting.rows()).as("rows after restarts").isEqualTo(rows);
     }
 
     /** Judges rows that were made of a script in another way. */

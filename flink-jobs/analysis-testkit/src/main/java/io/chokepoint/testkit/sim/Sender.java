@@ -146,7 +146,8 @@ final class Sender {
                 windowFull = true;
             } else {
                 flight.sent(next, bytes, events.nowNs());
-                out.accept(segment(next, bytes, bytes < mss ? Packet.ACK | Packet.PSH : Packet.ACK, 1));
+                boolean isLast = next + bytes == written && !applicationBlocked; // all that the application has
+                out.accept(segment(next, bytes, isLast ? Packet.ACK | Packet.PSH : Packet.ACK, 1));
                 next += bytes;
                 reduction.countSent(bytes);
                 timer.ensureRunning();
