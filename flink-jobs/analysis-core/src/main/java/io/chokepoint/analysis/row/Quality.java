@@ -13,7 +13,7 @@ public enum Quality {
     HOLE,
     /** Time stepped back by more than a second. */
     CLOCK_STEP,
-    /** The capture breaks off in the middle of a frame. */
+    /** Not set yet. The capture breaks off in the middle of a frame. */
     CAPTURE_CUT,
     /** Segments larger than the path can carry: captured inside a host with offloads. */
     OFFLOAD,
@@ -27,8 +27,8 @@ public enum Quality {
     WINDOW_SCALE_UNKNOWN,
     /** No TCP timestamps: sender and receiver times are shifted by estimates. */
     NO_TIMESTAMPS,
-    /** The flow came through a tunnel or changed its VLAN. */
+    /** Not set yet. The flow came through a tunnel or changed its VLAN. */
     PATH_CHANGED,
-    /** TCP options were malformed. */
+    /** TCP options were malformed, or cut off by a snap length. */
     BAD_OPTIONS
 }
