@@ -25,7 +25,6 @@ final class HalfConnection {
 
     private static final long UNSEEN = Long.MIN_VALUE;
     private static final long BASE = 1L << 33;
-    private static final long UNSEEN_DISTANCE = 1; // no number is one above the highest
     private static final int MOUSE_ACKS = 16;
     private static final long DELAYED_ACK_SEGMENTS = 2;
     private static final long CONTROL_BYTES = 1;
@@ -520,13 +519,14 @@ final class HalfConnection {
         foreignAck = Varint.read(in);
     }
 
-    /** Sequence numbers lie near the highest one: most distances are short. */
+    /** Sequence numbers lie near the highest one: most distances are short. 0 stands for an unseen one. */
     private static void writeSequence(DataOutput out, long sequence, long reference) throws IOException {
-        Varint.write(out, sequence == UNSEEN ? UNSEEN_DISTANCE : sequence - Math.max(0, reference));
+        long distance = sequence - Math.max(0, reference);
+        Varint.write(out, sequence == UNSEEN ? 0 : distance >= 0 ? distance + 1 : distance);
     }
 
     private static long readSequence(DataInput in, long reference) throws IOException {
-        long distance = Varint.read(in);
-        return distance == UNSEEN_DISTANCE ? UNSEEN : distance + Math.max(0, reference);
+        long code = Varint.read(in);
+        return code == 0 ? UNSEEN : Math.max(0, reference) + (code > 0 ? code - 1 : code);
     }
 }
