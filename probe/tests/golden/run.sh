@@ -136,6 +136,8 @@ sentence 2 "no FILE is given, expected at least one capture, or - for standard i
 sentence 2 "option --frobnicate is unknown: expected one of those that --help lists" --frobnicate ethernet.pcap
 sentence 2 "option --filter: 'tcp port port' is not a libpcap filter: can't parse filter expression: syntax error" \
     --filter 'tcp port port' ethernet.pcap
+sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
+sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
 
 # refuses SETTINGS "CODE SENTENCE": settings in a file, which is a place for secrets: no sentence quotes it.
 refuses() {
