@@ -26,6 +26,7 @@ struct kafka_sink {
     int64_t timeout_ns;
     int64_t answered_ns; /* when Kafka last took or refused something, or had nothing to do */
     bool is_lossless;
+    bool has_settings_file; /* which may hold a secret */
     bool has_failed;
     bool is_silent;  /* it has failed because Kafka did not answer in time */
     bool has_schema; /* the schema topic has it */
@@ -38,6 +39,9 @@ static void on_error(rd_kafka_t *producer, int code, const char *reason, void *s
     struct kafka_sink *sink = self;
     char fatal[ERROR_TEXT_MAX];
 
+    /* Of the local half of SASL it may quote a setting: sasl.oauthbearer.config, for one. */
+    if (sink->has_settings_file && code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        reason = rd_kafka_err2str(RD_KAFKA_RESP_ERR__AUTHENTICATION);
     snprintf(sink->error, sizeof sink->error, "%s", reason);
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
         rd_kafka_fatal_error(producer, fatal, sizeof fatal);
@@ -104,16 +108,19 @@ static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, char
     return false;
 }
 
-static bool take_setting(void *self, const char *name, const char *value, char *why,
-                         size_t why_size)
+static enum ckp_setting_fate take_setting(void *self, const char *name, const char *value)
 {
-    rd_kafka_conf_t *conf = self;
-    char error[ERROR_TEXT_MAX];
+    char unsaid[ERROR_TEXT_MAX]; /* it quotes the setting */
 
-    if (rd_kafka_conf_set(conf, name, value, error, sizeof error) == RD_KAFKA_CONF_OK)
-        return true;
-    snprintf(why, why_size, "is not a librdkafka setting: %s", error);
-    return false;
+    switch (rd_kafka_conf_set(self, name, value, unsaid, sizeof unsaid)) {
+    case RD_KAFKA_CONF_OK:
+        return CKP_SETTING_TAKEN;
+    case RD_KAFKA_CONF_UNKNOWN:
+        return CKP_SETTING_NAME_UNKNOWN;
+    case RD_KAFKA_CONF_INVALID:
+        break;
+    }
+    return CKP_SETTING_VALUE_REFUSED;
 }
 
 static bool set_from_file(rd_kafka_conf_t *conf, const char *path, char *why, size_t why_size)
@@ -178,7 +185,11 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
     if (sink->producer)
         return true;
     rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
-    snprintf(why, why_size, "the settings of librdkafka do not go together: %s", sink->error);
+    if (config->settings_file) /* librdkafka's words may quote it */
+        snprintf(why, why_size, "the settings of librdkafka and of %s do not go together",
+                 config->settings_file);
+    else
+        snprintf(why, why_size, "the settings of librdkafka do not go together: %s", sink->error);
     return false;
 }
 
@@ -365,6 +376,7 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
     self->counters = counters;
     self->timeout_ns = config->timeout_ns;
     self->is_lossless = config->is_lossless;
+    self->has_settings_file = config->settings_file != NULL;
     snprintf(self->brokers, sizeof self->brokers, "%s", config->brokers);
     snprintf(self->topic, sizeof self->topic, "%s", config->topic);
     if (!make_producer(self, config, why, why_size)) {

@@ -43,6 +43,17 @@ static const char *name_tap(const char *path)
     return tap;
 }
 
+/* Options that nobody would read. */
+static bool check_kafka_options(struct ckp_options *options, enum ckp_option option,
+                                const char *name)
+{
+    if (!options->value[option].is_given || ckp_option_text(options, CKP_OPTION_KAFKA))
+        return true;
+    snprintf(options->error, sizeof options->error,
+             "option --%s is too much without --kafka, expected both or neither", name);
+    return false;
+}
+
 static bool check_output(struct ckp_options *options)
 {
     bool is_standard = strcmp(ckp_option_text(options, CKP_OPTION_OUTPUT), "-") == 0;
@@ -103,7 +114,9 @@ static bool check_options(struct ckp_options *options)
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
         options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);
-    return check_output(options);
+    return check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
+           check_kafka_options(options, CKP_OPTION_KAFKA_OPTIONS, "kafka-options") &&
+           check_output(options);
 }
 
 int main(int argc, char **argv)

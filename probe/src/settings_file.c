@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFUSAL_BYTES_MAX 512
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789._"
 
 /* Cuts white space off both ends of `bytes` of text. */
 static char *trim(char *text, size_t bytes)
@@ -20,37 +20,51 @@ static char *trim(char *text, size_t bytes)
     return text;
 }
 
-static bool take_line(char *line, size_t bytes, const struct ckp_setting_taker *taker, char *why,
-                      size_t why_size)
+static const char *complaint_of(enum ckp_setting_fate fate)
+{
+    switch (fate) {
+    case CKP_SETTING_TAKEN:
+        return NULL;
+    case CKP_SETTING_NAME_UNKNOWN:
+        return "has an unknown name";
+    case CKP_SETTING_VALUE_REFUSED:
+        break;
+    }
+    return "has a value that is refused";
+}
+
+/* @return NULL, or a clause that is true of the line without its text */
+static const char *take_line(char *line, size_t bytes, const struct ckp_setting_taker *taker)
 {
     bool is_text = strlen(line) == bytes;
     char *name = trim(line, bytes);
     char *equals = strchr(name, '=');
 
     if (*name == '#' || *name == '!' || (*name == '\0' && is_text))
-        return true;
-    if (!is_text || !equals || equals == name) {
-        snprintf(why, why_size, "is not NAME=VALUE");
-        return false;
-    }
+        return NULL;
+    if (!is_text || !equals || equals == name)
+        return "is not NAME=VALUE";
     char *value = trim(equals + 1, strlen(equals + 1));
-    return taker->take(taker->self, trim(name, (size_t)(equals - name)), value, why, why_size);
+    trim(name, (size_t)(equals - name));
+    if (name[strspn(name, NAME_CHARACTERS)] != '\0')
+        return complaint_of(CKP_SETTING_NAME_UNKNOWN);
+    return complaint_of(taker->take(taker->self, name, value));
 }
 
 static bool take_lines(FILE *file, const char *path, const struct ckp_setting_taker *taker,
                        char *why, size_t why_size)
 {
-    char refusal[REFUSAL_BYTES_MAX];
+    const char *complaint = NULL;
     char *line = NULL;
     size_t room = 0;
     ssize_t bytes;
-    bool is_taken = true;
 
-    for (int number = 1; is_taken && (bytes = getline(&line, &room, file)) >= 0; number++) {
-        is_taken = take_line(line, (size_t)bytes, taker, refusal, sizeof refusal);
-        if (!is_taken)
-            snprintf(why, why_size, "line %d of %s %s", number, path, refusal);
+    for (int number = 1; !complaint && (bytes = getline(&line, &room, file)) >= 0; number++) {
+        complaint = take_line(line, (size_t)bytes, taker);
+        if (complaint)
+            snprintf(why, why_size, "line %d of %s %s", number, path, complaint);
     }
+    bool is_taken = !complaint;
     if (is_taken && ferror(file)) {
         snprintf(why, why_size, "%s cannot be read: %s", path, strerror(errno));
         is_taken = false;

@@ -6,18 +6,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum ckp_setting_fate {
+    CKP_SETTING_TAKEN,
+    CKP_SETTING_NAME_UNKNOWN,
+    CKP_SETTING_VALUE_REFUSED,
+};
+
+/* It gives a fate and no words, for words may quote the setting. */
 struct ckp_setting_taker {
     void *self;
-    /** Takes a setting. @return false with a clause in `why` that does not tell the value */
-    bool (*take)(void *self, const char *name, const char *value, char *why, size_t why_size);
+    enum ckp_setting_fate (*take)(void *self, const char *name, const char *value);
 };
 
 /**
  * Hands on all settings in their order. White space around name and value does not count, nor do
  * empty lines and those that start with # or !; a value is taken as it stands, without escapes.
+ * Names are of a-z, 0-9, dot and underscore: others are unknown, and the taker never sees them.
  *
- * @return false with a clause in `why` that names file and line; it never quotes the file, which
- * may hold a secret
+ * @return false with a clause in `why` that names file, line and kind of mistake; it never quotes
+ * the file, which may hold a secret
  */
 bool ckp_settings_file_read(const char *path, const struct ckp_setting_taker *taker, char *why,
                             size_t why_size);

@@ -136,6 +136,27 @@ sentence 2 "no FILE is given, expected at least one capture, or - for standard i
 sentence 2 "option --frobnicate is unknown: expected one of those that --help lists" --frobnicate ethernet.pcap
 sentence 2 "option --filter: 'tcp port port' is not a libpcap filter: can't parse filter expression: syntax error" \
     --filter 'tcp port port' ethernet.pcap
+sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
+sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
+
+# refuses SETTINGS "CODE SENTENCE": settings in a file, which is a place for secrets: no sentence quotes it.
+refuses() {
+    printf "$1" >"$work/settings"
+    "$probe" --ledger "$work/ledger" --kafka 127.0.0.1:1 --kafka-timeout 1s --kafka-options "$work/settings" \
+        "$work/ethernet.pcap" 2>"$work/settings.err"
+    code=$?
+    [ "$code $(cat "$work/settings.err")" = "$2" ] || fail "settings '$1': $code $(cat "$work/settings.err")"
+}
+line="2 chokepoint-probe: option --kafka-options: line"
+refuses 'linger.ms=5\nsasl.pasword=hunter2\n' "$line 2 of $work/settings has an unknown name"
+refuses 'hunter2=\n' "$line 1 of $work/settings has an unknown name"
+refuses 'sasl.password: aHVudGVyMg==\n' "$line 1 of $work/settings has an unknown name"
+refuses 'security.protocol=hunter2\n' "$line 1 of $work/settings has a value that is refused"
+refuses 'security.protocol=sasl_plaintext\nsasl.mechanism=hunter2\n' \
+    "2 chokepoint-probe: the settings of librdkafka and of $work/settings do not go together"
+refuses 'security.protocol=sasl_plaintext\nsasl.mechanism=OAUTHBEARER\nenable.sasl.oauthbearer.unsecure.jwt=true
+sasl.oauthbearer.config=hunter2\n' \
+    "1 chokepoint-probe: Kafka at 127.0.0.1:1 does not answer within 1 s: Local: Authentication failure"
 sentence 1 "output /nowhere/out cannot be written: No such file or directory" --output /nowhere/out ethernet.pcap
 sentence 1 "ledger /nowhere/ledger cannot be written: No such file or directory" --ledger /nowhere/ledger ethernet.pcap
 sentence 1 "/dev/full cannot be written: No space left on device" --output /dev/full ethernet.pcap

@@ -106,13 +106,16 @@ play --kafka-option queue.size=1 "$work/ethernet.pcap"
     fail "--kafka-option: $code $(cat "$work/err")"
 printf '# as for kcat\nlinger.ms = 5\nsasl.pasword=secret\n' >"$work/settings"
 play --kafka-options "$work/settings" "$work/ethernet.pcap"
-[ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-options: line 3 of $work/settings is not a librdkafka setting: No such configuration property: \"sasl.pasword\"" ] ||
+[ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-options: line 3 of $work/settings has an unknown name" ] ||
     fail "--kafka-options: $code $(cat "$work/err")"
 play --kafka-options "$work/missing" "$work/ethernet.pcap"
 [ "$code $(cat "$work/err")" = "2 chokepoint-probe: option --kafka-options: $work/missing cannot be read: No such file or directory" ] ||
     fail "--kafka-options without a file: $code $(cat "$work/err")"
 echo acks=1 >"$work/settings"
 play --kafka-options "$work/settings" "$work/ethernet.pcap"
+[ "$code $(cat "$work/err")" = "2 chokepoint-probe: the settings of librdkafka and of $work/settings do not go together" ] ||
+    fail "settings of a file that do not go together: $code $(cat "$work/err")"
+play --kafka-option acks=1 "$work/ethernet.pcap"
 [ "$code $(cat "$work/err")" = "2 chokepoint-probe: the settings of librdkafka do not go together: \`acks\` must be set to \`all\` when \`enable.idempotence\` is true" ] ||
     fail "settings that do not go together: $code $(cat "$work/err")"
 play --kafka-options "$work/settings" --kafka-option acks=all "$work/ethernet.pcap"

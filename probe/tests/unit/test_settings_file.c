@@ -36,19 +36,25 @@ static const struct row rows[] = {
     {BYTES("=secret\n"), "", "line 1 of %s is not NAME=VALUE"},
     {BYTES("a=1\0secret\n"), "", "line 1 of %s is not NAME=VALUE"},
     {BYTES("\0secret\n"), "", "line 1 of %s is not NAME=VALUE"},
-    {BYTES("a=1\nrefused=secret\nb=2\n"), "[a][1]", "line 2 of %s is refused"},
+    {BYTES("a=1\nrefused=secret\nb=2\n"), "[a][1]", "line 2 of %s has a value that is refused"},
+    {BYTES("unknown = secret\n"), "", "line 1 of %s has an unknown name"},
+    {BYTES("a_z.0_9=1\nsasl.password: c2VjcmV0==\n"), "[a_z.0_9][1]",
+     "line 2 of %s has an unknown name"},
+    {BYTES("sasl.password:secret=\n"), "", "line 1 of %s has an unknown name"},
+    {BYTES("sasl password=secret\n"), "", "line 1 of %s has an unknown name"},
+    {BYTES("c2VjcmV0=\n"), "", "line 1 of %s has an unknown name"},
 };
 
-static bool take(void *self, const char *name, const char *value, char *why, size_t why_size)
+static enum ckp_setting_fate take(void *self, const char *name, const char *value)
 {
     char *taken = self;
 
-    if (strcmp(name, "refused") == 0) {
-        snprintf(why, why_size, "is refused");
-        return false;
-    }
+    if (strcmp(name, "unknown") == 0)
+        return CKP_SETTING_NAME_UNKNOWN;
+    if (strcmp(name, "refused") == 0)
+        return CKP_SETTING_VALUE_REFUSED;
     sprintf(taken + strlen(taken), "[%s][%s]", name, value);
-    return true;
+    return CKP_SETTING_TAKEN;
 }
 
 static void check(const struct row *row)
