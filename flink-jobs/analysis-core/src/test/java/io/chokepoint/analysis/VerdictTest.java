@@ -18,6 +18,7 @@ import io.chokepoint.testkit.sim.SimulatedFlow;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -123,6 +124,17 @@ class VerdictTest {
         assertThat(lives(scenario, place))
                 .extracting(row -> label(row, RowField.ROOT_CAUSE))
                 .containsExactly("unshared_bottleneck");
+    }
+
+    /** From 0.97 of the capacity on; behind the link the rate is less certain, and either cause is right. */
+    @Test
+    void anApplicationThatWantsTheWholeLinkFindsItUsedUp() {
+        PathScenario nearly = PathScenario.named("11750 B every 5 ms at 20 Mbit/s")
+                .bottleneck(20, 60)
+                .application(Application.periodic(11_750, 5_000_000));
+
+        assertThat(lives(nearly, Place.BEFORE))
+                .allSatisfy(row -> assertThat(label(row, RowField.ROOT_CAUSE)).isEqualTo("unshared_bottleneck"));
     }
 
     @ParameterizedTest
