@@ -26,8 +26,8 @@ import java.io.IOException;
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
  *       a burst; never while a loss is pending
  *   <li>send buffer: a fifth of the flight was acknowledged and released nothing
- *   <li>shared bottleneck: even the lowest delay of the last round shows a queue
- *   <li>transport: the rest
+ *   <li>shared bottleneck: a queue stands, or comes and goes
+ *   <li>transport: the rest; unknown, if a queue may hide before the tap
  * </ol>
  */
 final class WaitJudge {

@@ -13,7 +13,7 @@ public enum EndReason {
     IDLE,
     /** The probe needed the room. */
     EVICTED,
-    /** A new SYN with another initial sequence number took the ports. */
+    /** A new SYN, or a SYN-ACK, with other initial sequence numbers took the ports. */
     REPLACED,
     /** The capture ended. */
     CAPTURE_END
