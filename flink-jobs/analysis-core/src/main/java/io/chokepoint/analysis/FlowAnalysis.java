@@ -11,6 +11,7 @@ import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.analysis.verdict.Sum;
+import io.chokepoint.analysis.wire.ClockStep;
 import io.chokepoint.analysis.wire.Packet;
 import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
@@ -44,7 +45,7 @@ public final class FlowAnalysis {
     private FlowKey key = new FlowKey(0, 0, 0, 0, 0, 0, 0);
     private long vlan = Row.NULL;
     private long tunnelId = Row.NULL;
-    private long resolutionNanos = 1;
+    private final ClockStep clock = new ClockStep();
     private long nowNanos; // of the newest packet
     private long clockShiftNanos; // added to the stamps after a step back
     private long intervalEndNanos;
@@ -127,14 +128,14 @@ public final class FlowAnalysis {
         key = run.key();
         vlan = run.vlanId() == Run.NO_VLAN ? Row.NULL : run.vlanId();
         tunnelId = run.tunnelId() == Run.NO_TUNNEL ? Row.NULL : run.tunnelId();
-        resolutionNanos = Math.max(1, timestampResolutionNanos);
+        clock.declare(timestampResolutionNanos);
         // A run without packets can only move time forward from the flow's first packet.
         nowNanos = run.packets() > 0 && run.packetsBefore() > 0 ? run.timeNs()[0] : flowStartNanos;
         lifeStartNanos = nowNanos;
         rowStartNanos = nowNanos;
         intervalEndNanos = endOfInterval(nowNanos);
         for (HalfConnection half : halves) {
-            half.start(flowTime(nowNanos), resolutionNanos);
+            half.start(flowTime(nowNanos), clock.nanos());
         }
     }
 
@@ -186,6 +187,10 @@ public final class FlowAnalysis {
             mark(Quality.DUPLICATED);
             packetsSinceCopy = isTellable(packet) ? 0 : packetsSinceCopy;
             return;
+        }
+        if (clock.observe(time)) {
+            halves[0].setResolution(clock.nanos());
+            halves[1].setResolution(clock.nanos());
         }
         packetsSinceCopy += isTellable(packet) && packetsSinceCopy <= MIRRORED_PACKETS ? 1 : 0;
         if (packet.malformedOptions) {
@@ -289,7 +294,7 @@ public final class FlowAnalysis {
                 direction == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT,
                 halves[direction],
                 handshake,
-                resolutionNanos);
+                clock.nanos());
     }
 
     /** Client to server first. */
@@ -382,7 +387,7 @@ public final class FlowAnalysis {
         Varint.write(out, nextPacket);
         Varint.write(out, observedUntilNanos - flowStartNanos);
         writeKey(out);
-        Varint.write(out, resolutionNanos);
+        clock.writeTo(out);
         Varint.write(out, nowNanos - flowStartNanos);
         Varint.write(out, clockShiftNanos);
         Varint.write(out, intervalEndNanos - flowStartNanos);
@@ -442,7 +447,7 @@ public final class FlowAnalysis {
         nextPacket = Varint.read(in);
         observedUntilNanos = flowStartNanos + Varint.read(in);
         readKey(in);
-        resolutionNanos = Varint.read(in);
+        clock.readFrom(in);
         nowNanos = flowStartNanos + Varint.read(in);
         clockShiftNanos = Varint.read(in);
         intervalEndNanos = flowStartNanos + Varint.read(in);

@@ -23,6 +23,9 @@ final class HalfConnection {
     /** Data packets from which a direction is an elephant: it gets interval rows. */
     static final int ELEPHANT_PACKETS = 50;
 
+    /** An ACK every other segment hits one of them; the later ones leave too much later than their capture says. */
+    private static final int TIMED_OF_SUPER_SEGMENT = 2;
+
     private static final long UNSEEN = Long.MIN_VALUE;
     private static final long BASE = 1L << 33;
     private static final int MOUSE_ACKS = 16;
@@ -65,9 +68,14 @@ final class HalfConnection {
     }
 
     void start(long now, long resolutionNanos) {
-        path.setResolution(resolutionNanos);
-        waits.setResolution(resolutionNanos);
+        setResolution(resolutionNanos);
         waits.start(now);
+    }
+
+    /** The step of the clock that stamps the packets, in ns. */
+    void setResolution(long nanos) {
+        path.setResolution(nanos);
+        waits.setResolution(nanos);
     }
 
     // ---- what the handshake tells ----
@@ -186,12 +194,16 @@ final class HalfConnection {
         if (gap) {
             losses.onGap(now, sndMax, sequence, packet);
         }
-        boolean clean = !gap && !losses.isPending() && packet.payloadBytes <= segmentSize.bytes();
+        boolean undisturbed = !gap && !losses.isPending();
+        boolean isSuper = packet.payloadBytes > segmentSize.bytes();
         sndMax = end;
         long flight = sndMax - una;
         long flightSegments = isElephant() ? flight / Math.max(1, segmentSize.bytes()) : 0;
-        sent.add(now, end, clean, flightSegments);
-        path.onData(now, packet, layerBytes, clean);
+        for (long i = 1; isSuper && i <= TIMED_OF_SUPER_SEGMENT && sequence + i * segmentSize.bytes() < end; i++) {
+            sent.add(now, sequence + i * segmentSize.bytes(), undisturbed, flightSegments);
+        }
+        sent.add(now, end, undisturbed, flightSegments);
+        path.onData(now, packet, layerBytes, undisturbed && !isSuper);
         boolean isShort = !segmentSize.isFull(packet.payloadBytes, packet.sackBlocks);
         waits.open(now, withoutQueueNanos, sndMax, segmentSize.bytes(), isShort, packet.has(Packet.PSH));
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, waits.flightBytes());
@@ -332,7 +344,21 @@ final class HalfConnection {
         if (delay < 0) {
             return;
         }
-        long rtt = path.onReceiverDelay(now, delay, !mayBeDelayed);
+        addRoundTrip(path.onReceiverDelay(now, delay, !mayBeDelayed));
+    }
+
+    /** What arrives out of order is told at once, the newest first (RFC 2018 §4): times the segment, if it was sent once. */
+    private void timeSack(long now, Packet packet, long newBytes) {
+        if (packet.sackBlocks == 0 || newBytes == 0 || newBytes > DELAYED_ACK_SEGMENTS * segmentSize.bytes()) {
+            return;
+        }
+        long end = SequenceSpace.unwrap(packet.sackRight(0), una);
+        if (sent.isSentOnce(end)) {
+            addRoundTrip(path.onReceiverDelay(now, now - sent.timeOf(end), true));
+        }
+    }
+
+    private void addRoundTrip(long rtt) {
         if (isElephant()) {
             rttInterval.add(rtt);
         }
@@ -349,6 +375,7 @@ final class HalfConnection {
         if (mayBeDuplicate && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
             losses.onDuplicateAck();
         }
+        timeSack(now, packet, sackedNow);
         if (sackedNow > 0) {
             waits.onLoss();
             path.onAck(now, onLayer(sackedNow, segmentSize.bytes()), 0, -1, false);
@@ -366,6 +393,7 @@ final class HalfConnection {
                 segmentSize.bytes(),
                 window.isZero(),
                 losses.isPending(),
+                losses.isFromQueue(),
                 losses.recoveredNanos());
     }
 

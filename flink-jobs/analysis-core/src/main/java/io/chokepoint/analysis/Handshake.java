@@ -25,6 +25,7 @@ final class Handshake {
     }
 
     private static final int NO_SCALE = -1;
+    private static final int CUT_SCALE = -2; // the capture, or the sender, cut the options
     private static final int UNKNOWN = -1;
 
     private State state = State.NONE;
@@ -72,11 +73,11 @@ final class Handshake {
         sawSyn = true;
         client = packet.direction;
         initialSequence = packet.sequence;
-        clientScale = packet.windowScale;
+        clientScale = offeredScale(packet);
         synNanos = now;
         state = state == State.NONE ? State.SYN : state;
         announceMss(packet, halves);
-        if (answered && halves[1 - client].window().isScaleUnknown()) {
+        if (answered && clientScale != CUT_SCALE && halves[1 - client].window().isScaleUnknown()) {
             // The answer passed first, and it offered scaling: the client did so, too (RFC 7323 §2.2).
             halves[1 - client].agreeWindowShift(Math.max(0, packet.windowScale));
         }
@@ -99,17 +100,25 @@ final class Handshake {
         synAckNanos = now;
         state = State.SYN_ACK;
         announceMss(packet, halves);
-        if (sawSyn) {
-            boolean agreed = clientScale != NO_SCALE && packet.windowScale != NO_SCALE;
-            // Windows that an end sends bound the data of the other one.
-            halves[client].agreeWindowShift(agreed ? packet.windowScale : 0);
-            halves[1 - client].agreeWindowShift(agreed ? clientScale : 0);
-        } else if (packet.windowScale == NO_SCALE) {
+        agreeScale(offeredScale(packet), halves);
+    }
+
+    private static int offeredScale(Packet packet) {
+        return packet.windowScale == NO_SCALE && packet.malformedOptions ? CUT_SCALE : packet.windowScale;
+    }
+
+    /** Both must offer scaling, and a SYN-ACK offers it only if the SYN did (RFC 7323 §2.2). What was not seen stays unknown. */
+    private void agreeScale(int serverScale, HalfConnection[] halves) {
+        boolean refused = (sawSyn && clientScale == NO_SCALE) || serverScale == NO_SCALE;
+        // Windows that an end sends bound the data of the other one.
+        if (refused) {
             halves[client].agreeWindowShift(0);
             halves[1 - client].agreeWindowShift(0);
-        } else {
-            // A SYN-ACK offers scaling only if the SYN did (RFC 7323 §2.2); the client's own shift stays unknown.
-            halves[client].agreeWindowShift(packet.windowScale);
+        } else if (serverScale != CUT_SCALE) {
+            halves[client].agreeWindowShift(serverScale);
+            if (sawSyn && clientScale != CUT_SCALE) {
+                halves[1 - client].agreeWindowShift(clientScale);
+            }
         }
     }
 

@@ -24,6 +24,7 @@ final class LossTracker {
     private static final long NEVER = Long.MIN_VALUE;
     private static final int FAST_DUPLICATES = 3; // RFC 5681 §3.2
     private static final long RANDOM_LOSS_PACKET_TIMES = 8;
+    private static final int QUEUE_SHARE = 8; // of the round trip
 
     private final Tally tally;
     private final PathModel path;
@@ -34,6 +35,7 @@ final class LossTracker {
     private long recover = NEVER;
     private boolean recovering;
     private long recoveredNanos;
+    private boolean fromQueue; // the newest loss: a queue was full
     private Sum lastResent = Sum.RETRANSMITTED_OTHER_BYTES;
 
     LossTracker(Tally tally, PathModel path, SentHistory sent) {
@@ -111,10 +113,14 @@ final class LossTracker {
         recovering = true;
         recover = sndMax;
         tally.add(Sum.LOSS_EVENTS, 1);
+        long queue = queueAtLoss();
+        long unlikely = path.packetTimeNanos() == 0
+                ? path.lowestRttNanos() / QUEUE_SHARE
+                : RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos();
+        fromQueue = queue > unlikely && queue > 0;
         if (path.packetTimeNanos() == 0) {
             return;
         }
-        long queue = queueAtLoss();
         if (queue > RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos()) {
             tally.add(Sum.QUEUE_AT_LOSS_NS, queue);
             tally.add(Sum.QUEUE_AT_LOSS_EVENTS, 1);
@@ -124,10 +130,17 @@ final class LossTracker {
     }
 
     private long queueAtLoss() {
-        long latest = path.receiverSide().latest();
-        long lowest = path.receiverSide().lifeMinimum();
-        boolean known = latest != RoundMinimum.NONE && lowest != RoundMinimum.NONE;
-        return Math.max(path.queueNanos(), known ? latest - lowest : 0);
+        return Math.max(path.queueNanos(), Math.max(latestQueue(path.receiverSide()), latestQueue(path.senderSide())));
+    }
+
+    private static long latestQueue(RoundMinimum side) {
+        boolean known = side.latest() != RoundMinimum.NONE && side.lifeMinimum() != RoundMinimum.NONE;
+        return known ? side.latest() - side.lifeMinimum() : 0;
+    }
+
+    /** Whether a full queue lost what is being repaired. */
+    boolean isFromQueue() {
+        return recovering && fromQueue;
     }
 
     /** The receiver acknowledges up to {@code ack}: returns the bytes it got although the tap never saw them. */
@@ -195,7 +208,7 @@ final class LossTracker {
         sacked.writeTo(out);
         Varint.write(out, duplicateAcks);
         Varint.write(out, recover == NEVER ? 0 : recover - near - 1);
-        out.writeByte((recovering ? 1 : 0) | (recover == NEVER ? 2 : 0));
+        out.writeByte((recovering ? 1 : 0) | (recover == NEVER ? 2 : 0) | (fromQueue ? 4 : 0));
         Varint.write(out, recoveredNanos);
         out.writeByte(lastResent.ordinal());
     }
@@ -208,6 +221,7 @@ final class LossTracker {
         long distance = Varint.read(in);
         int bits = in.readByte();
         recovering = (bits & 1) != 0;
+        fromQueue = (bits & 4) != 0;
         recover = (bits & 2) != 0 ? NEVER : near + 1 + distance;
         recoveredNanos = Varint.read(in);
         lastResent = Sum.values()[in.readByte()];

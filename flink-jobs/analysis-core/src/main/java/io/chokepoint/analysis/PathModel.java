@@ -31,9 +31,11 @@ final class PathModel {
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final long NEAR_NANOS = 100_000;
     private static final int NEAR_SENDER = 8; // of the round trip
+    private static final int FRESH_ROUNDS = 8;
+    private static final long FRESH_NANOS = 200_000_000;
     private static final int SMOOTHING = 8; // RFC 6298 §2
     private static final long USUAL_FLOOR_NANOS = 200_000; // hosts answer no more steadily
-    private static final int USUAL_SHARE = 12; // of the round trip
+    private static final int USUAL_SHARE = 24; // of the round trip
     private static final int USUAL_PACKETS = 4; // a flow's own bursts
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
@@ -47,6 +49,7 @@ final class PathModel {
 
     private long smoothedRttNanos;
     private long rttVariationNanos;
+    private long timedNanos; // when the newest delay of the receiver's side was measured
     private long usualRttNanos; // smoothed, without what may be a delayed ACK's wait; 0 if unknown
     private boolean grown;
     private double bestAcked;
@@ -125,6 +128,7 @@ final class PathModel {
 
     /** A segment was acknowledged {@code delayNanos} after it passed the tap. Returns the whole round trip in ns. */
     long onReceiverDelay(long now, long delayNanos, boolean showsQueue) {
+        timedNanos = now;
         if (showsQueue) {
             receiverSide.add(now, delayNanos, Math.max(rttNanos(), delayNanos));
         } else {
@@ -188,6 +192,10 @@ final class PathModel {
         return standsBehindTap() || standsBeforeTap() || isQueueUsual();
     }
 
+    boolean isQueueInEachRound() {
+        return standsBehindTap() || standsBeforeTap();
+    }
+
     /**
      * A queue that others fill, too, drains now and then, and flows of few packets a round seldom see its least: it shows in the
      * round trip that is usual (RFC 6298 §2). It proves no gap, since the packets in it need not be the flow's.
@@ -214,6 +222,11 @@ final class PathModel {
         double rate =
                 dataSpacing.capacityBitsPerSecond() > 0 ? bestRate() : passed.bitsPerSecond(lastDataNanos, window());
         return rate > 0 && queue > threshold(packetTimeOr(rate));
+    }
+
+    /** Whether a queue of the last round trips would have shown: their delays were measured. */
+    boolean isTimed(long now) {
+        return now - timedNanos <= Math.max(FRESH_ROUNDS * rttNanos(), FRESH_NANOS);
     }
 
     /** Whether the sender's side is too long to be overlooked, but its delay cannot be followed without timestamps. */
@@ -316,7 +329,7 @@ final class PathModel {
         if (proven) {
             estimator.add(now, (double) layerBytes * BITS_PER_BYTE, gap);
             if (estimator.isDue()) {
-                estimator.estimate();
+                estimator.estimate(resolutionNanos);
                 conclude();
             }
         } else {
@@ -447,6 +460,7 @@ final class PathModel {
         Varint.write(out, smoothedRttNanos);
         Varint.write(out, rttVariationNanos);
         Varint.write(out, usualRttNanos - smoothedRttNanos);
+        Varint.write(out, timedNanos);
         Varint.write(out, resolutionNanos);
         Varint.write(out, segmentLayerBytes);
         Varint.write(out, acked.totalBytes());
@@ -483,6 +497,7 @@ final class PathModel {
         smoothedRttNanos = Varint.read(in);
         rttVariationNanos = Varint.read(in);
         usualRttNanos = smoothedRttNanos + Varint.read(in);
+        timedNanos = Varint.read(in);
         resolutionNanos = Varint.read(in);
         segmentLayerBytes = Varint.read(in);
         acked.skip(Varint.read(in));

@@ -96,8 +96,11 @@ final class SegmentSize {
         if (payloadBytes <= bytes() * 3 / 2) {
             return payloadBytes >= room;
         }
+        if (!isLearned() && option == 0) {
+            return true;
+        }
         int last = payloadBytes % bytes();
-        return !isLearned() || last == 0 || last >= room;
+        return last == 0 || last >= room || (!isLearned() && payloadBytes % option == 0);
     }
 
     void writeTo(DataOutput out) throws IOException {

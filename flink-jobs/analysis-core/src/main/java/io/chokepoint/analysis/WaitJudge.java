@@ -69,6 +69,7 @@ final class WaitJudge {
     private Cause beforeLoss = Cause.TRANSPORT;
 
     private long serialisedNanos;
+    private long bookedDeliveredBytes;
 
     private long roundStartNanos;
     private long roundFlight;
@@ -121,6 +122,7 @@ final class WaitJudge {
             int mss,
             boolean zeroWindow,
             boolean lossPending,
+            boolean lossFromQueue,
             long recoveredNanos) {}
 
     /** Packets of new data end the wait; the view of {@link AckHistory} is already that of this packet. */
@@ -241,10 +243,17 @@ final class WaitJudge {
 
     private void book(Moment moment, Cause cause) {
         boolean idle = cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS;
-        tally.book(cause, pass(moment, !idle));
+        long nanos = pass(moment, !idle);
+        tally.book(cause, nanos);
+        long delivered = path.deliveredBytes();
         if (!moment.lossPending() && !lossInWait) {
             beforeLoss = cause;
+            if (cause.isFullPath()) {
+                tally.add(Sum.STEADY_FULL_NS, nanos);
+                tally.add(Sum.STEADY_FULL_BYTES, Math.max(0, delivered - bookedDeliveredBytes));
+            }
         }
+        bookedDeliveredBytes = delivered;
     }
 
     /** Moves time on to the end of the wait; {@code weigh}: what was in flight counts, for all of it. */
@@ -292,7 +301,7 @@ final class WaitJudge {
         if (windowFull || moment.zeroWindow()) {
             return Cause.RECEIVER_WINDOW;
         }
-        boolean standing = path.isQueueStanding();
+        boolean standing = path.isQueueStanding() && !(slowStart && !path.isQueueInEachRound());
         if (!lossy) {
             Cause application = judgeApplication(moment, closing);
             if (application != Cause.UNKNOWN) {
@@ -308,10 +317,13 @@ final class WaitJudge {
         if (lossy && beforeLoss.isFullPath()) {
             return beforeLoss;
         }
+        if (moment.lossFromQueue()) {
+            return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
+        }
         if (slowStart) {
             return Cause.SLOW_START;
         }
-        return path.mayHideQueueBeforeTap() ? Cause.UNKNOWN : Cause.TRANSPORT;
+        return path.isTimed(moment.now()) && !path.mayHideQueueBeforeTap() ? Cause.TRANSPORT : Cause.UNKNOWN;
     }
 
     /**
@@ -387,6 +399,7 @@ final class WaitJudge {
         Varint.write(out, openWindow);
         out.writeByte(beforeLoss.ordinal());
         Varint.write(out, serialisedNanos);
+        Varint.write(out, path.deliveredBytes() - bookedDeliveredBytes);
         Varint.write(out, roundStartNanos);
         Varint.write(out, roundFlight);
         Varint.write(out, lastRoundFlight);
@@ -417,6 +430,7 @@ final class WaitJudge {
         openWindow = Varint.read(in);
         beforeLoss = Cause.values()[in.readByte()];
         serialisedNanos = Varint.read(in);
+        bookedDeliveredBytes = path.deliveredBytes() - Varint.read(in);
         roundStartNanos = Varint.read(in);
         roundFlight = Varint.read(in);
         lastRoundFlight = Varint.read(in);

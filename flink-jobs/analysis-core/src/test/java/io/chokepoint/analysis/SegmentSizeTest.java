@@ -84,8 +84,14 @@ class SegmentSizeTest {
 
     @Test
     void aSuperSegmentOfUnknownPartsIsFull() {
+        assertThat(size.isFull(5000, 0)).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2896, true", "2920, true", "4344, true", "5000, false", "1500, true"})
+    void beforeAnyFullSegmentTheAnnouncedSizeTellsThePartsWithTimestampsAndWithout(int payloadBytes, boolean isFull) {
         size.announce(1460);
 
-        assertThat(size.isFull(5000, 0)).isTrue();
+        assertThat(size.isFull(payloadBytes, 0)).isEqualTo(isFull);
     }
 }

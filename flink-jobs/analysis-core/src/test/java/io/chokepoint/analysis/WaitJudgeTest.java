@@ -36,7 +36,7 @@ class WaitJudgeTest {
 
     private void send(long millis, int bytes, boolean isPushed) {
         long now = millis * MILLI;
-        judge.close(new WaitJudge.Moment(now, now, sent, 1_000_000, MSS, false, false, 0), bytes);
+        judge.close(new WaitJudge.Moment(now, now, sent, 1_000_000, MSS, false, false, false, 0), bytes);
         sent += bytes;
         judge.open(now, now, sent, MSS, bytes < MSS, isPushed);
     }

@@ -33,6 +33,8 @@ public final class CapacityEstimator {
     private static final long SPACING_NANOS = 2_000_000;
 
     private static final int FEW = 24;
+    private static final int STEPS_PER_GAP = 25;
+    private static final int SMOOTHING = 16;
     private static final double AGREED = 0.5;
     private static final double STEADY = 0.05;
     private static final double WEIGHT_OF_NEW = 0.25;
@@ -45,6 +47,7 @@ public final class CapacityEstimator {
     private double trainBits;
     private long trainNanos;
     private int trainGaps;
+    private long usualGapNanos;
 
     private double capacity;
     private double candidate;
@@ -59,6 +62,7 @@ public final class CapacityEstimator {
         provenSamples++;
         trainBits += bits;
         trainNanos += gapNanos;
+        usualGapNanos += usualGapNanos == 0 ? gapNanos : (gapNanos - usualGapNanos) / SMOOTHING;
         if (++trainGaps == TRAIN) {
             trains.add(trainBits * NANOS_PER_SECOND / trainNanos);
             breakChain();
@@ -82,9 +86,17 @@ public final class CapacityEstimator {
         return newSamples >= (capacity == 0 ? FEW : ENOUGH);
     }
 
-    /** Looks for the capacity anew; a mode that differs from the last must hold for some checks before it replaces it. */
-    public void estimate() {
+    /**
+     * Looks for the capacity anew; a mode that differs from the last must hold for some checks before it replaces it.
+     *
+     * @param resolutionNanos step of the clock that stamps the packets
+     */
+    public void estimate(long resolutionNanos) {
         newSamples = 0;
+        if (usualGapNanos < STEPS_PER_GAP * resolutionNanos) {
+            estimateByTrains();
+            return;
+        }
         if (pairs.size() < FEW) {
             return;
         }
@@ -99,6 +111,19 @@ public final class CapacityEstimator {
         }
         accept(found);
         bellShare = modes.bellShare();
+    }
+
+    /** In steps that coarse a pair's gap says little; trains count if they agree, for foreign packets make them long. */
+    private void estimateByTrains() {
+        if (trains.size() < ENOUGH_TRAINS) {
+            return;
+        }
+        RateModes modes = new RateModes(trains);
+        double found = modes.capacity();
+        if (modes.bellShare() >= AGREED) {
+            accept(found);
+            bellShare = modes.bellShare();
+        }
     }
 
     private void accept(double found) {
@@ -145,6 +170,7 @@ public final class CapacityEstimator {
         out.writeDouble(trainBits);
         Varint.write(out, trainNanos);
         Varint.write(out, trainGaps);
+        Varint.write(out, usualGapNanos);
         out.writeDouble(capacity);
         out.writeDouble(candidate);
         Varint.write(out, candidateChecks);
@@ -161,6 +187,7 @@ public final class CapacityEstimator {
         trainBits = in.readDouble();
         trainNanos = Varint.read(in);
         trainGaps = Varint.readInt(in);
+        usualGapNanos = Varint.read(in);
         capacity = in.readDouble();
         candidate = in.readDouble();
         candidateChecks = Varint.readInt(in);

@@ -22,6 +22,7 @@ public final class SentHistory {
     private long[] end = new long[SMALL];
     private long[] timeNanos = new long[SMALL];
     private boolean[] clean = new boolean[SMALL];
+    private boolean[] resent = new boolean[SMALL];
     private int next;
     private int size;
     private long segments;
@@ -49,6 +50,7 @@ public final class SentHistory {
         end[next] = endSequence;
         timeNanos[next] = now;
         clean[next] = isClean;
+        resent[next] = false;
         next = (next + 1) & mask();
         size = Math.min(size + 1, end.length);
     }
@@ -61,15 +63,18 @@ public final class SentHistory {
         long[] newEnd = new long[capacity];
         long[] newTime = new long[capacity];
         boolean[] newClean = new boolean[capacity];
+        boolean[] newResent = new boolean[capacity];
         for (int i = 0; i < size; i++) {
             int at = (next - size + i) & mask();
             newEnd[i] = end[at];
             newTime[i] = timeNanos[at];
             newClean[i] = clean[at];
+            newResent[i] = resent[at];
         }
         end = newEnd;
         timeNanos = newTime;
         clean = newClean;
+        resent = newResent;
         next = size;
     }
 
@@ -83,6 +88,12 @@ public final class SentHistory {
     public boolean isClean(long endSequence) {
         int at = indexOf(endSequence);
         return at >= 0 && end[at] == endSequence && clean[at];
+    }
+
+    /** Whether the segment ending exactly there was sent once. */
+    public boolean isSentOnce(long endSequence) {
+        int at = indexOf(endSequence);
+        return at >= 0 && end[at] == endSequence && !resent[at];
     }
 
     /** When the kept segment with the lowest end at or above {@code sequence} passed; {@link #NONE} if there is none. */
@@ -100,6 +111,7 @@ public final class SentHistory {
             }
             if (end[at] <= endSequence) {
                 clean[at] = false;
+                resent[at] = true;
             }
         }
     }
@@ -136,7 +148,7 @@ public final class SentHistory {
         long time = 0;
         for (int i = 0; i < size; i++) {
             int at = (next - size + i) & mask();
-            Varint.write(out, ((end[at] - sequence) << 1) | (clean[at] ? 1 : 0));
+            Varint.write(out, ((end[at] - sequence) << 2) | (resent[at] ? 2 : 0) | (clean[at] ? 1 : 0));
             Varint.write(out, timeNanos[at] - time);
             sequence = end[at];
             time = timeNanos[at];
@@ -158,11 +170,12 @@ public final class SentHistory {
         long time = 0;
         for (int i = 0; i < size; i++) {
             long code = Varint.read(in);
-            sequence += code >> 1;
+            sequence += code >> 2;
             time += Varint.read(in);
             end[i] = sequence;
             timeNanos[i] = time;
             clean[i] = (code & 1) != 0;
+            resent[i] = (code & 2) != 0;
         }
     }
 }

@@ -6,10 +6,11 @@ import io.chokepoint.analysis.row.RootCause;
 /**
  * Whether a full path is filled by this flow alone.
  *
- * <p>Two signs, both from one flow at one tap: the dispersion D = 1 − rate ÷ capacity, and the share of time in gaps into
- * which somebody else's packet fits. Outside the grey zone of either the larger share of the waits names the answer; inside
- * both, or without a proven capacity, it cannot be told (per-flow queueing, a shaper, a competitor of a few percent) and
- * both kinds get half of the time.
+ * <p>While a queue stands its link never rests: what it does not deliver of this flow is somebody else's. So D = 1 − rate ÷
+ * capacity of the time in which the path was full, repairs left out, tells outside its grey zone [BAU20 §III-E, where the
+ * rate is that of all time]; inside it the share of time in gaps into which somebody else's packet fits does. The capacity
+ * is at least what was delivered once, so D of that lower bound still proves others, but never solitude. If nothing tells
+ * (per-flow queueing, a shaper, a competitor of a few percent) both kinds get half of the time.
  */
 public final class Sharing {
     private static final double DISPERSION_ALONE = 0.05;
@@ -41,36 +42,48 @@ public final class Sharing {
 
     /**
      * @param tally the row's sums
-     * @param capacityBitsPerSecond proven capacity, or 0
-     * @param dispersion D of the row; ignored without a capacity
+     * @param bitsPerSecond capacity, or the highest rate ever delivered; 0 if neither is known
+     * @param proven whether it is the capacity
      */
-    public Sharing(Tally tally, double capacityBitsPerSecond, double dispersion) {
+    public Sharing(Tally tally, double bitsPerSecond, boolean proven) {
         Shares booked = Shares.of(tally);
         long undecided = tally.get(Sum.QUEUE_UNDECIDED_NS);
-        if (capacityBitsPerSecond <= 0) {
-            long full = booked.fullPath() + undecided;
-            answer = Answer.UNDECIDED;
-            shares = booked.withFullPath(full - full / 2, full / 2);
-            return;
-        }
-        boolean undecidedIsAlone = dispersion < DISPERSION_CUT;
-        Shares resolved = booked.withFullPath(
-                booked.unshared() + (undecidedIsAlone ? undecided : 0),
-                booked.shared() + (undecidedIsAlone ? 0 : undecided));
-        answer = decide(tally, dispersion, resolved);
-        long full = resolved.fullPath();
-        shares = answer == Answer.UNDECIDED ? resolved.withFullPath(full - full / 2, full / 2) : resolved;
+        long full = booked.fullPath() + undecided;
+        answer = full == 0 || bitsPerSecond <= 0 ? Answer.UNDECIDED : decide(tally, bitsPerSecond, proven);
+        shares = switch (answer) {
+            case ALONE ->
+                booked.unshared() + undecided >= booked.shared()
+                        ? booked.withFullPath(booked.unshared() + undecided, booked.shared())
+                        : booked.withFullPath(full, 0);
+            case SHARED ->
+                booked.shared() + undecided >= booked.unshared()
+                        ? booked.withFullPath(booked.unshared(), booked.shared() + undecided)
+                        : booked.withFullPath(0, full);
+            case UNDECIDED -> booked.withFullPath(full - full / 2, full / 2);
+        };
     }
 
-    private static Answer decide(Tally tally, double dispersion, Shares resolved) {
-        long gaps = tally.get(Sum.GAPS_NS);
-        double interleaved = gaps == 0 ? DISPERSION_CUT * 2 : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
-        boolean byDispersion = dispersion <= DISPERSION_ALONE || dispersion >= DISPERSION_SHARED;
-        boolean byGaps = interleaved <= INTERLEAVED_ALONE || interleaved >= INTERLEAVED_SHARED;
-        if (!byDispersion && !byGaps) {
+    private static Answer decide(Tally tally, double bitsPerSecond, boolean proven) {
+        long steady = tally.get(Sum.STEADY_FULL_NS);
+        if (steady == 0) {
             return Answer.UNDECIDED;
         }
-        return resolved.unshared() >= resolved.shared() ? Answer.ALONE : Answer.SHARED;
+        double dispersion = Scores.dispersion(tally.get(Sum.STEADY_FULL_BYTES), steady, bitsPerSecond);
+        if (dispersion >= DISPERSION_SHARED) {
+            return Answer.SHARED;
+        }
+        if (!proven) {
+            return Answer.UNDECIDED;
+        }
+        if (dispersion <= DISPERSION_ALONE) {
+            return Answer.ALONE;
+        }
+        long gaps = tally.get(Sum.GAPS_NS);
+        double interleaved = gaps == 0 ? DISPERSION_CUT * 2 : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
+        if (interleaved <= INTERLEAVED_ALONE) {
+            return Answer.ALONE;
+        }
+        return interleaved >= INTERLEAVED_SHARED ? Answer.SHARED : Answer.UNDECIDED;
     }
 
     /** Who fills the path, if it is full. */

@@ -74,7 +74,10 @@ public enum Sum {
     BULK_NS,
     BULK_BYTES,
     BULK_PACKETS,
-    SHORT_PERIOD_PACKETS;
+    SHORT_PERIOD_PACKETS,
+    /** Time in which the path was full and no loss was being repaired, and bytes on the layer that got past the bottleneck then. */
+    STEADY_FULL_NS,
+    STEADY_FULL_BYTES;
 
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {

@@ -44,7 +44,7 @@ final class Bottleneck {
                 estimator.add((long) stamp, BITS, gap);
             }
             if (estimator.isDue()) {
-                estimator.estimate();
+                estimator.estimate(1);
             }
         }
     }

@@ -28,7 +28,7 @@ class CapacityEstimatorProperties {
                 now += gap;
                 estimator.add(now, bits, gap);
                 if (estimator.isDue()) {
-                    estimator.estimate();
+                    estimator.estimate(1);
                 }
             }
             return now;

@@ -21,7 +21,7 @@ class CapacityEstimatorTest {
         assertThat(estimator.isDue()).isFalse();
         assertThat(estimator.capacityBitsPerSecond()).isZero();
         assertThat(estimator.provenSamples()).isZero();
-        estimator.estimate();
+        estimator.estimate(1);
         assertThat(estimator.capacityBitsPerSecond()).isZero();
     }
 
@@ -32,7 +32,7 @@ class CapacityEstimatorTest {
 
         add(1, 100e6);
         assertThat(estimator.isDue()).isTrue();
-        estimator.estimate();
+        estimator.estimate(1);
 
         assertThat(estimator.capacityBitsPerSecond()).isCloseTo(100e6, withinPercentage(0.1));
         assertThat(estimator.isDue()).isFalse();
@@ -43,7 +43,7 @@ class CapacityEstimatorTest {
         for (int i = 0; i < FEW; i++) {
             add(1, 100e6 * Math.pow(1.1, i));
         }
-        estimator.estimate();
+        estimator.estimate(1);
 
         assertThat(estimator.capacityBitsPerSecond()).isZero();
     }
@@ -113,7 +113,7 @@ class CapacityEstimatorTest {
         CapacityEstimator copy =
                 Restored.from(estimator::writeTo, new CapacityEstimator(), CapacityEstimator::readFrom);
         jittered(copy, CapacityEstimator.TRAIN - 5, 100_000);
-        copy.estimate();
+        copy.estimate(1);
 
         assertThat(copy.bellShare()).as("equal trains").isEqualTo(1);
     }
@@ -124,7 +124,7 @@ class CapacityEstimatorTest {
         estimator.breakChain();
         now = 0;
         jittered(estimator, 12 * CapacityEstimator.TRAIN, 100_000);
-        estimator.estimate();
+        estimator.estimate(1);
 
         assertThat(estimator.bellShare()).as("equal trains").isEqualTo(1);
     }
@@ -133,7 +133,7 @@ class CapacityEstimatorTest {
     void everyTrainStandsForItself() {
         jittered(estimator, 3 * CapacityEstimator.TRAIN, 100_000);
         jittered(estimator, 9 * CapacityEstimator.TRAIN, 130_000);
-        estimator.estimate();
+        estimator.estimate(1);
 
         assertThat(estimator.bellShare()).as("trains of the longer gaps").isEqualTo(0.75);
     }
@@ -150,7 +150,7 @@ class CapacityEstimatorTest {
         for (int i = 0; i < samples; i++) {
             add(1, bitsPerSecond);
             if (estimator.isDue()) {
-                estimator.estimate();
+                estimator.estimate(1);
             }
         }
     }

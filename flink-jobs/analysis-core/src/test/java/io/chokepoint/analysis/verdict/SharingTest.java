@@ -17,51 +17,74 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SharingTest {
     private static final double CAPACITY = 100e6;
 
-    /** Waits: unshared, shared, undecided; then the dispersion, and how many of 100 ns of gaps hold foreign packets. */
+    /** Waits: unshared, shared, undecided; the rate while the path was full in % of the capacity; foreign packets in 100 ns. */
     @ParameterizedTest(name = "{0}")
     @CsvSource({
-        "the rate says alone,                        80, 20, 0,  0.05,  20, ALONE,     80, 20",
-        "the rate says shared,                       20, 80, 0,  0.15,  20, SHARED,    20, 80",
-        "the gaps say alone,                         80, 20, 0,  0.10,  10, ALONE,     80, 20",
-        "the gaps say shared,                        20, 80, 0,  0.10,  30, SHARED,    20, 80",
-        "neither says anything,                      80, 20, 0,  0.10,  20, UNDECIDED, 50, 50",
-        "just inside both grey zones,                80, 20, 0,  0.051, 29, UNDECIDED, 50, 50",
-        "just inside on the other side,              80, 20, 0,  0.149, 11, UNDECIDED, 50, 50",
-        "early waits follow the rate: alone,         0,  0,  60, 0.04,  20, ALONE,     60, 0",
-        "early waits follow the rate: shared,        0,  0,  60, 0.30,  20, SHARED,    0,  60",
-        "early waits beside decided ones,            50, 10, 40, 0.02,  20, ALONE,     90, 10",
-        "an odd ns of undecided time is not lost,    0,  0,  61, 0.10,  20, UNDECIDED, 31, 30",
+        "the rate says alone,                         80, 20, 0,  96, 20, ALONE,     80, 20",
+        "the rate says shared,                        20, 80, 0,  85, 20, SHARED,    20, 80",
+        "the rate wins against the waits: alone,      20, 80, 0,  99, 90, ALONE,     100, 0",
+        "the rate wins against the waits: shared,     80, 20, 0,  50, 0,  SHARED,    0, 100",
+        "the gaps say alone,                          80, 20, 0,  90, 10, ALONE,     80, 20",
+        "the gaps say shared,                         20, 80, 0,  90, 30, SHARED,    20, 80",
+        "neither says anything,                       80, 20, 0,  90, 20, UNDECIDED, 50, 50",
+        "just inside both grey zones,                 80, 20, 0,  94, 29, UNDECIDED, 50, 50",
+        "just inside on the other side,               80, 20, 0,  86, 11, UNDECIDED, 50, 50",
+        "early waits follow the rate: alone,          0,  0,  60, 96, 20, ALONE,     60, 0",
+        "early waits follow the rate: shared,         0,  0,  60, 70, 20, SHARED,    0,  60",
+        "early waits beside decided ones,             50, 10, 40, 98, 20, ALONE,     90, 10",
+        "an odd ns of undecided time is not lost,     0,  0,  61, 90, 20, UNDECIDED, 31, 30",
     })
-    void outsideOneGreyZoneTheLargerShareNamesTheAnswer(
+    void theRateWhileThePathWasFullTellsAndInItsGreyZoneTheGaps(
             String name,
             long unshared,
             long shared,
             long undecided,
-            double dispersion,
+            double ratePercent,
             long interleaved,
             Answer expected,
             long expectedUnshared,
             long expectedShared) {
-        Sharing sharing = new Sharing(tally(unshared, shared, undecided, interleaved, 100), CAPACITY, dispersion);
+        Tally tally = tally(unshared, shared, undecided, interleaved, 100);
+        fill(tally, ratePercent);
+        Sharing sharing = new Sharing(tally, CAPACITY, true);
 
         assertThat(sharing.answer()).as(name).isEqualTo(expected);
         assertThat(sharing.shares().unshared()).as(name).isEqualTo(expectedUnshared);
         assertThat(sharing.shares().shared()).as(name).isEqualTo(expectedShared);
     }
 
-    @Test
-    void withoutACapacityNobodyCanTell() {
-        Sharing sharing = new Sharing(tally(0, 0, 101, 0, 100), 0, 0);
+    /** The capacity is at least what was delivered once: less than that in a full path proves others, as much proves nothing. */
+    @ParameterizedTest
+    @CsvSource({"100, UNDECIDED", "86, UNDECIDED", "85, SHARED", "10, SHARED"})
+    void aLowerBoundOfTheCapacityProvesOthersButNeverSolitude(double ratePercent, Answer expected) {
+        Tally tally = tally(0, 0, 101, 0, 100);
+        fill(tally, ratePercent);
 
-        assertThat(sharing.answer()).isEqualTo(Answer.UNDECIDED);
-        assertThat(sharing.shares().unshared()).isEqualTo(51);
-        assertThat(sharing.shares().shared()).isEqualTo(50);
+        assertThat(new Sharing(tally, CAPACITY, false).answer()).isEqualTo(expected);
+    }
+
+    @Test
+    void withoutAnyRateOrOnlyInRepairsNobodyCanTell() {
+        Tally nothingDelivered = tally(0, 0, 101, 0, 100);
+        fill(nothingDelivered, 100);
+        Sharing withoutRate = new Sharing(nothingDelivered, 0, false);
+        Sharing onlyRepairs = new Sharing(tally(0, 0, 101, 0, 100), CAPACITY, true);
+
+        assertThat(withoutRate.answer()).isEqualTo(Answer.UNDECIDED);
+        assertThat(onlyRepairs.answer()).isEqualTo(Answer.UNDECIDED);
+        assertThat(onlyRepairs.shares().unshared()).isEqualTo(51);
+        assertThat(onlyRepairs.shares().shared()).isEqualTo(50);
     }
 
     @Test
     void withoutGapsOnlyTheRateCanTell() {
-        assertThat(new Sharing(tally(80, 20, 0, 0, 0), CAPACITY, 0.10).answer()).isEqualTo(Answer.UNDECIDED);
-        assertThat(new Sharing(tally(80, 20, 0, 0, 0), CAPACITY, 0.02).answer()).isEqualTo(Answer.ALONE);
+        Tally grey = tally(80, 20, 0, 0, 0);
+        fill(grey, 90);
+        Tally clear = tally(80, 20, 0, 0, 0);
+        fill(clear, 98);
+
+        assertThat(new Sharing(grey, CAPACITY, true).answer()).isEqualTo(Answer.UNDECIDED);
+        assertThat(new Sharing(clear, CAPACITY, true).answer()).isEqualTo(Answer.ALONE);
     }
 
     @ParameterizedTest
@@ -76,17 +99,25 @@ class SharingTest {
             @ForAll @LongRange(min = 0, max = 1_000) long unshared,
             @ForAll @LongRange(min = 0, max = 1_000) long shared,
             @ForAll @LongRange(min = 0, max = 1_000) long undecided,
-            @ForAll @DoubleRange(min = -0.1, max = 1) double dispersion,
+            @ForAll @DoubleRange(min = 0, max = 110) double ratePercent,
             @ForAll boolean isCapacityKnown) {
         Tally tally = tally(unshared, shared, undecided, 20, 100);
         tally.set(Sum.APPLICATION_NS, 7);
         tally.set(Sum.TRANSPORT_NS, 5);
 
-        Shares shares = new Sharing(tally, isCapacityKnown ? CAPACITY : 0, dispersion).shares();
+        fill(tally, ratePercent);
+
+        Shares shares = new Sharing(tally, CAPACITY, isCapacityKnown).shares();
 
         assertThat(shares.fullPath()).isEqualTo(unshared + shared + undecided);
         assertThat(shares.application()).isEqualTo(7);
         assertThat(shares.transport()).isEqualTo(5);
+    }
+
+    /** 100 ms of a full path without a loss, in which so much of the capacity was delivered. */
+    private static void fill(Tally tally, double ratePercent) {
+        tally.set(Sum.STEADY_FULL_NS, 100_000_000);
+        tally.set(Sum.STEADY_FULL_BYTES, Math.round(ratePercent / 100 * CAPACITY * 0.1 / 8));
     }
 
     private static Tally tally(long unshared, long shared, long undecided, long interleaved, long gaps) {
