@@ -179,7 +179,8 @@ final class HalfConnection {
             return;
         }
         long echoed = acks.advanceByEcho(now, packet.timestampEcho, senderDelay);
-        if (echoed != AckHistory.NONE && !losses.isPending()) {
+        boolean hadNothingToSend = acks.viewAck() >= sndMax;
+        if (echoed != AckHistory.NONE && !losses.isPending() && !hadNothingToSend) {
             path.onSenderDelay(now, now - echoed);
         }
     }

@@ -31,7 +31,7 @@ public final class RoundMinimum {
     public void add(long now, long delayNanos, long roundNanos) {
         lifeMinimum = Math.min(lifeMinimum, delayNanos);
         latest = delayNanos;
-        if (now - roundStart >= roundNanos && samples > 0) {
+        if (now - roundStart >= roundNanos && samples >= ENOUGH) {
             lastRound = thisRound;
             lastSamples = samples;
             thisRound = NONE;
