@@ -54,6 +54,7 @@ final class PathModel {
     private boolean grown;
     private double bestAcked;
     private double bestPassed;
+    private double bestQueued; // while a queue stood: before, a shaper lets bursts pass
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -359,7 +360,7 @@ final class PathModel {
     private void conclude() {
         judgedByData = weight(dataSpacing) > weight(ackSpacing);
         double estimate = judged().capacityBitsPerSecond();
-        capacity = bestRate() > TOO_LOW * estimate ? 0 : estimate;
+        capacity = rateInQueue() > TOO_LOW * estimate ? 0 : estimate;
         packetTimeNanos = capacity > 0 ? packetTimeAt(capacity) : 0;
     }
 
@@ -412,12 +413,21 @@ final class PathModel {
             bestPassed = judgedByData ? rate : bestPassed;
             conclude();
         }
+        if (settled && rate > bestQueued && isQueueStanding()) {
+            bestQueued = rate;
+            conclude();
+        }
         return capacity > 0 && rate >= FULL * capacity;
     }
 
     /** Whether next to nothing of a proven capacity is left. */
     boolean isUsedUp(long now) {
         return capacity > 0 && delivered().bitsPerSecond(now, window()) >= USED_UP * capacity;
+    }
+
+    /** Highest rate delivered over a window while a queue stood, so at most the capacity; without a queue so far, the highest. */
+    double rateInQueue() {
+        return bestQueued > 0 ? bestQueued : bestRate();
     }
 
     private double bestRate() {
@@ -481,6 +491,7 @@ final class PathModel {
         Varint.write(out, packetTimeNanos);
         out.writeDouble(bestAcked);
         out.writeDouble(bestPassed);
+        out.writeDouble(bestQueued);
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
@@ -518,6 +529,7 @@ final class PathModel {
         packetTimeNanos = Varint.read(in);
         bestAcked = in.readDouble();
         bestPassed = in.readDouble();
+        bestQueued = in.readDouble();
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);

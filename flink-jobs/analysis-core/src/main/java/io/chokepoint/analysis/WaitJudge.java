@@ -180,9 +180,20 @@ final class WaitJudge {
         double pause = Math.max(BACK_TO_BACK * path.packetTimeNanos(), (double) reactionNanos());
         if (openerDrains && Math.max(gap, sentGap) > pause) {
             drainedEnd = openEnd;
-        } else if (!openerShort && Math.min(gap, sentGap) > pause && acks.viewTimeNanos() != openerViewNanos) {
+        } else if (!openerShort && Math.min(gap, sentGap) > pause && isReleased(moment)) {
             drainedEnd = 0;
         }
+    }
+
+    /** Whether a new acknowledgment had just reached the sender when it sent what passes now. */
+    private boolean isReleased(Moment moment) {
+        if (acks.viewTimeNanos() == openerViewNanos) {
+            return false;
+        }
+        long lowest = path.senderSide().lifeMinimum();
+        long sent = moment.passedWithoutQueueNanos() - (lowest == RoundMinimum.NONE ? 0 : lowest);
+        long sinceReached = Math.min(moment.now() - reachedSenderNanos(), sent - acks.viewTimeNanos());
+        return sinceReached <= reactionNanos() + path.clock().tickNanos();
     }
 
     /**
@@ -295,13 +306,14 @@ final class WaitJudge {
         if (hasDrained() && !lossy && !windowFull && !moment.zeroWindow() && !path.isUsedUp(moment.now())) {
             return openerShort && beforeOpenerShort ? Cause.APPLICATION_SMALL : Cause.APPLICATION_PACED;
         }
-        if (full) {
+        boolean standing = path.isQueueStanding() && !(slowStart && !path.isQueueInEachRound());
+        boolean atWindow = windowFull || moment.zeroWindow();
+        if (full && (!atWindow || standing || path.isUsedUp(moment.now()))) {
             return Cause.UNSHARED_BOTTLENECK;
         }
-        if (windowFull || moment.zeroWindow()) {
+        if (atWindow) {
             return Cause.RECEIVER_WINDOW;
         }
-        boolean standing = path.isQueueStanding() && !(slowStart && !path.isQueueInEachRound());
         if (!lossy) {
             Cause application = judgeApplication(moment, closing);
             if (application != Cause.UNKNOWN) {

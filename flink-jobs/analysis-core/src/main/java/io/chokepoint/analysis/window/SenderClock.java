@@ -67,6 +67,11 @@ public final class SenderClock {
         return firstNanos != 0;
     }
 
+    /** Step of the sender's clock, in ns; 0 if it shows none. */
+    public long tickNanos() {
+        return isShown() ? Math.round(tickNanos) : 0;
+    }
+
     private void allocate() {
         passedNanos = new long[SEGMENTS];
         timestamp = new int[SEGMENTS];
