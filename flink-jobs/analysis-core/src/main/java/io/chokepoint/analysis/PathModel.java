@@ -31,6 +31,8 @@ final class PathModel {
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final long NEAR_NANOS = 100_000;
     private static final int NEAR_SENDER = 8; // of the round trip
+    private static final double RISE = 1.018; // nine falls make up for one rise
+    private static final double FALL = 0.998;
     private static final int FRESH_ROUNDS = 8;
     private static final long FRESH_NANOS = 200_000_000;
     private static final int SMOOTHING = 8; // RFC 6298 §2
@@ -54,7 +56,7 @@ final class PathModel {
     private boolean grown;
     private double bestAcked;
     private double bestPassed;
-    private double bestQueued; // while a queue stood: before, a shaper lets bursts pass
+    private double highQueued; // rate exceeded in a tenth of the time in which a queue stands
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -413,9 +415,8 @@ final class PathModel {
             bestPassed = judgedByData ? rate : bestPassed;
             conclude();
         }
-        if (settled && rate > bestQueued && isQueueStanding()) {
-            bestQueued = rate;
-            conclude();
+        if (settled && rate > 0 && isQueueStanding()) {
+            highQueued = highQueued == 0 ? rate : highQueued * (rate > highQueued ? RISE : FALL);
         }
         return capacity > 0 && rate >= FULL * capacity;
     }
@@ -425,9 +426,12 @@ final class PathModel {
         return capacity > 0 && delivered().bitsPerSecond(now, window()) >= USED_UP * capacity;
     }
 
-    /** Highest rate delivered over a window while a queue stood, so at most the capacity; without a queue so far, the highest. */
+    /**
+     * Rate exceeded in a tenth of the windows in which a queue stood, so at most the capacity: neither the burst that a shaper
+     * lets pass before nor one late ACK makes it. Without a queue so far, the highest rate.
+     */
     double rateInQueue() {
-        return bestQueued > 0 ? bestQueued : bestRate();
+        return highQueued > 0 ? highQueued : bestRate();
     }
 
     private double bestRate() {
@@ -491,7 +495,7 @@ final class PathModel {
         Varint.write(out, packetTimeNanos);
         out.writeDouble(bestAcked);
         out.writeDouble(bestPassed);
-        out.writeDouble(bestQueued);
+        out.writeDouble(highQueued);
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
@@ -529,7 +533,7 @@ final class PathModel {
         packetTimeNanos = Varint.read(in);
         bestAcked = in.readDouble();
         bestPassed = in.readDouble();
-        bestQueued = in.readDouble();
+        highQueued = in.readDouble();
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);

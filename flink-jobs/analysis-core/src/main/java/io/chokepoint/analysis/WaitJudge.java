@@ -257,12 +257,13 @@ final class WaitJudge {
         long nanos = pass(moment, !idle);
         tally.book(cause, nanos);
         long delivered = path.deliveredBytes();
-        if (!moment.lossPending() && !lossInWait) {
-            beforeLoss = cause;
-            if (cause.isFullPath()) {
-                tally.add(Sum.STEADY_FULL_NS, nanos);
-                tally.add(Sum.STEADY_FULL_BYTES, Math.max(0, delivered - bookedDeliveredBytes));
-            }
+        boolean steady = !moment.lossPending() && !lossInWait;
+        beforeLoss = steady ? cause : beforeLoss;
+        if (cause.isFullPath()) {
+            long bytes = Math.max(0, delivered - bookedDeliveredBytes);
+            tally.add(Sum.FULL_BYTES, bytes);
+            tally.add(Sum.STEADY_FULL_NS, steady ? nanos : 0);
+            tally.add(Sum.STEADY_FULL_BYTES, steady ? bytes : 0);
         }
         bookedDeliveredBytes = delivered;
     }

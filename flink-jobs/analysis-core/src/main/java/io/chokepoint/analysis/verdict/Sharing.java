@@ -13,9 +13,10 @@ import io.chokepoint.analysis.row.RootCause;
  * (per-flow queueing, a shaper, a competitor of a few percent) both kinds get half of the time.
  */
 public final class Sharing {
-    private static final double DISPERSION_ALONE = 0.05;
+    private static final int STEADY_SHARE = 8; // of the time in which the path was full
+    private static final double DISPERSION_ALONE = 0.08;
     private static final double DISPERSION_CUT = 0.10;
-    private static final double DISPERSION_SHARED = 0.15;
+    private static final double DISPERSION_SHARED = 0.12;
     private static final double INTERLEAVED_ALONE = 0.1;
     private static final double INTERLEAVED_SHARED = 0.3;
 
@@ -49,7 +50,7 @@ public final class Sharing {
         Shares booked = Shares.of(tally);
         long undecided = tally.get(Sum.QUEUE_UNDECIDED_NS);
         long full = booked.fullPath() + undecided;
-        answer = full == 0 || bitsPerSecond <= 0 ? Answer.UNDECIDED : decide(tally, bitsPerSecond, proven);
+        answer = full == 0 || bitsPerSecond <= 0 ? Answer.UNDECIDED : decide(tally, full, bitsPerSecond, proven);
         shares = switch (answer) {
             case ALONE ->
                 booked.unshared() + undecided >= booked.shared()
@@ -63,12 +64,11 @@ public final class Sharing {
         };
     }
 
-    private static Answer decide(Tally tally, double bitsPerSecond, boolean proven) {
+    private static Answer decide(Tally tally, long fullNanos, double bitsPerSecond, boolean proven) {
         long steady = tally.get(Sum.STEADY_FULL_NS);
-        if (steady == 0) {
-            return Answer.UNDECIDED;
-        }
-        double dispersion = Scores.dispersion(tally.get(Sum.STEADY_FULL_BYTES), steady, bitsPerSecond);
+        boolean isSteady = steady >= fullNanos / STEADY_SHARE;
+        double dispersion = Scores.dispersion(
+                tally.get(isSteady ? Sum.STEADY_FULL_BYTES : Sum.FULL_BYTES), isSteady ? steady : fullNanos, bitsPerSecond);
         if (dispersion >= DISPERSION_SHARED) {
             return Answer.SHARED;
         }

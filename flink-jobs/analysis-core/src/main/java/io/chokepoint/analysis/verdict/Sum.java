@@ -77,7 +77,9 @@ public enum Sum {
     SHORT_PERIOD_PACKETS,
     /** Time in which the path was full and no loss was being repaired, and bytes on the layer that got past the bottleneck then. */
     STEADY_FULL_NS,
-    STEADY_FULL_BYTES;
+    STEADY_FULL_BYTES,
+    /** Bytes on the layer that got past the bottleneck while the path was full. */
+    FULL_BYTES;
 
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {
