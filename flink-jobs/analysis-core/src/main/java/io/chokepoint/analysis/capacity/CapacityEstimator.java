@@ -67,7 +67,8 @@ public final class CapacityEstimator {
             trains.add(trainBits * NANOS_PER_SECOND / trainNanos);
             breakChain();
         }
-        if (pairs.isFull() && now - lastAccepted < SPACING_NANOS) {
+        // By when it began: by when it ended long gaps would be taken more often.
+        if (pairs.isFull() && now - gapNanos - lastAccepted < SPACING_NANOS) {
             return;
         }
         lastAccepted = now;
