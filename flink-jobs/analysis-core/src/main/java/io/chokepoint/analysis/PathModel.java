@@ -33,6 +33,10 @@ final class PathModel {
     private static final int NEAR_SENDER = 8; // of the round trip
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
+    private static final int EVEN_SHARE = 100; // of a gap
+    private static final int EVEN_GAPS = 16;
+    private static final int EVEN_STEPS = 50;
+    private static final long STRETCH_FLOOR_NANOS = 10_000;
     private static final int FRESH_ROUNDS = 8;
     private static final long FRESH_NANOS = 200_000_000;
     private static final int SMOOTHING = 8; // RFC 6298 §2
@@ -68,6 +72,9 @@ final class PathModel {
     private long lastAckSegments;
     private long lastDataNanos;
     private boolean dataChain;
+    private long evenGapNanos; // at which data have come for evenNanos, in packets of evenBytes
+    private long evenBytes;
+    private long evenNanos;
 
     private final SenderClock clock = new SenderClock();
 
@@ -271,14 +278,31 @@ final class PathModel {
         long gap = now - lastDataNanos;
         boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
         if (usable) {
-            boolean proven = standsBeforeTap() || clock.wasStretched(now, packet);
+            boolean proven = standsBeforeTap() || clock.wasStretched(now, packet) || isEven(gap, packet, layerBytes);
             sample(dataSpacing, proven, now, layerBytes, gap, 1);
         } else {
+            evenNanos = 0;
             dataSpacing.breakChain();
         }
         dataChain = clean;
         lastDataNanos = now;
         clock.observe(now, packet);
+    }
+
+    /**
+     * Whether full segments have come at one distance for a round trip: only a link that never rests does that. Bursts at the
+     * rate of the sender's own link end sooner, and no host's timer is that steady.
+     */
+    private boolean isEven(long gap, Packet packet, long layerBytes) {
+        long slack = Math.max(2 * resolutionNanos, evenGapNanos / EVEN_SHARE);
+        if (layerBytes >= segmentLayerBytes && layerBytes == evenBytes && Math.abs(gap - evenGapNanos) <= slack) {
+            evenNanos += packet.has(Packet.PSH) ? 0 : gap; // a writer's rhythm shows it often
+        } else {
+            evenNanos = 0;
+            evenGapNanos = gap;
+            evenBytes = layerBytes;
+        }
+        return evenNanos >= Math.max(EVEN_GAPS * evenGapNanos, rttNanos()) && EVEN_STEPS * resolutionNanos <= evenGapNanos;
     }
 
     /** More than an RTT or so of silence is the sender's pause, not a queue's spacing. */
@@ -323,8 +347,10 @@ final class PathModel {
     }
 
     /** Data that came closer together than one of their packet times can only have left the link without a pause. */
-    private static boolean wasStretched(long ackGap, long segments, long dataGap) {
-        return dataGap >= 0 && ackGap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGap;
+    private boolean wasStretched(long ackGap, long segments, long dataGap) {
+        return dataGap >= 0
+                && ackGap >= Math.max(PROOF_BY_STRETCH, (double) segments) * dataGap
+                && ackGap - dataGap >= Math.max(STRETCH_FLOOR_NANOS, 4 * resolutionNanos); // what a host may take
     }
 
     private void sample(
@@ -499,6 +525,9 @@ final class PathModel {
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
+        Varint.write(out, evenGapNanos);
+        Varint.write(out, evenBytes);
+        Varint.write(out, evenNanos);
         out.writeBoolean(ackChain);
         out.writeBoolean(dataChain);
         clock.writeTo(out);
@@ -537,6 +566,9 @@ final class PathModel {
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);
+        evenGapNanos = Varint.read(in);
+        evenBytes = Varint.read(in);
+        evenNanos = Varint.read(in);
         ackChain = in.readBoolean();
         dataChain = in.readBoolean();
         clock.readFrom(in);

@@ -386,7 +386,8 @@ final class WaitJudge {
 
     /** What a sender may take from an ACK to the data that it releases, in ns. */
     private long reactionNanos() {
-        return Math.max(Math.max(4 * resolutionNanos, REACTION_NANOS), path.lowestRttNanos() / 128);
+        long lowest = path.lowestRttNanos();
+        return Math.max(Math.max(4 * resolutionNanos, Math.min(REACTION_NANOS, lowest / 8)), lowest / 128);
     }
 
     void writeTo(DataOutput out) throws IOException {

@@ -30,6 +30,7 @@ public final class CapacityEstimator {
     private static final int TRAINS = 96;
     private static final int ENOUGH_TRAINS = 12;
     /** Samples a second at most once the ring is full: it then spans at least this share of a second. */
+    private static final int SPACING_GAPS = 8;
     private static final long SPACING_NANOS = 2_000_000;
 
     private static final int FEW = 24;
@@ -68,7 +69,7 @@ public final class CapacityEstimator {
             breakChain();
         }
         // By when it began: by when it ended long gaps would be taken more often.
-        if (pairs.isFull() && now - gapNanos - lastAccepted < SPACING_NANOS) {
+        if (pairs.isFull() && now - gapNanos - lastAccepted < Math.min(SPACING_NANOS, SPACING_GAPS * usualGapNanos)) {
             return;
         }
         lastAccepted = now;
