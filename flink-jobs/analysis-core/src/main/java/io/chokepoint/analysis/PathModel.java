@@ -72,6 +72,7 @@ final class PathModel {
     private long lastAckSegments;
     private long lastDataNanos;
     private boolean dataChain;
+    private long shortGapNanos;
     private long evenGapNanos; // at which data have come for evenNanos, in packets of evenBytes
     private long evenBytes;
     private long evenNanos;
@@ -364,10 +365,25 @@ final class PathModel {
         } else {
             estimator.breakChain();
         }
-        if (packetTimeNanos > 0 && estimator == judged()) {
+        if (packetTimeNanos > 0 ? estimator == judged() : followShortGaps(estimator, gap, segments)) {
             gapsNanos += gap;
-            interleavedNanos += gap > LONG_GAP * segments * packetTimeNanos ? gap : 0;
+            long shortest = packetTimeNanos > 0 ? packetTimeNanos : shortGapNanos;
+            interleavedNanos += gap > LONG_GAP * segments * shortest ? gap : 0;
         }
+    }
+
+    /**
+     * Where the capacity is unknown the gap that a tenth stay below stands for the packet time: alone in a queue all are alike.
+     * Returns whether the gap is one of those.
+     */
+    private boolean followShortGaps(CapacityEstimator estimator, long gap, long segments) {
+        boolean isData = estimator == dataSpacing;
+        if (!isQueueInEachRound() || isData != isQueueBeforeTap() || !(isData || isDataDriven(segments))) {
+            return false;
+        }
+        double each = (double) gap / segments;
+        shortGapNanos = Math.round(shortGapNanos == 0 ? each : shortGapNanos * (each < shortGapNanos ? 2 - RISE : 2 - FALL));
+        return true;
     }
 
     /** Nothing may be timed across what happened here. */
@@ -525,6 +541,7 @@ final class PathModel {
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
+        Varint.write(out, shortGapNanos);
         Varint.write(out, evenGapNanos);
         Varint.write(out, evenBytes);
         Varint.write(out, evenNanos);
@@ -566,6 +583,7 @@ final class PathModel {
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);
+        shortGapNanos = Varint.read(in);
         evenGapNanos = Varint.read(in);
         evenBytes = Varint.read(in);
         evenNanos = Varint.read(in);

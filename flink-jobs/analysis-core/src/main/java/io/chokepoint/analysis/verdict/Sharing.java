@@ -18,6 +18,7 @@ public final class Sharing {
     private static final double DISPERSION_CUT = 0.10;
     private static final double DISPERSION_SHARED = 0.12;
     private static final double INTERLEAVED_ALONE = 0.1;
+    private static final double INTERLEAVED_SURELY = 0.5;
     private static final double INTERLEAVED_SHARED = 0.3;
 
     /** Which flow fills the path. */
@@ -73,7 +74,8 @@ public final class Sharing {
             return Answer.SHARED;
         }
         if (!proven) {
-            return Answer.UNDECIDED;
+            long all = tally.get(Sum.GAPS_NS);
+            return all > 0 && tally.get(Sum.INTERLEAVED_NS) >= INTERLEAVED_SURELY * all ? Answer.SHARED : Answer.UNDECIDED;
         }
         if (dispersion <= DISPERSION_ALONE) {
             return Answer.ALONE;
