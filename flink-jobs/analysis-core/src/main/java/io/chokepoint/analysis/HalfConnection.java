@@ -157,7 +157,7 @@ final class HalfConnection {
             if (losses.onOldData(now, packet, sequence, end, una, sndMax)) {
                 waits.onLoss();
             }
-            path.onData(now, packet, layerBytes, false);
+            path.onData(now, packet, layerBytes, false, false);
             if (end > sndMax) {
                 sndMax = end;
             }
@@ -204,7 +204,7 @@ final class HalfConnection {
             sent.add(now, sequence + i * segmentSize.bytes(), undisturbed, flightSegments);
         }
         sent.add(now, end, undisturbed, flightSegments);
-        path.onData(now, packet, layerBytes, undisturbed && !isSuper);
+        path.onData(now, packet, layerBytes, undisturbed && !isSuper, waits.hasDrained());
         boolean isShort = !segmentSize.isFull(packet.payloadBytes, packet.sackBlocks);
         waits.open(now, withoutQueueNanos, sndMax, segmentSize.bytes(), isShort, packet.has(Packet.PSH));
         interval.raise(Sum.OUTSTANDING_MAX_BYTES, waits.flightBytes());

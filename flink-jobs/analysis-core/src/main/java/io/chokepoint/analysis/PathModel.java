@@ -33,6 +33,7 @@ final class PathModel {
     private static final int NEAR_SENDER = 8; // of the round trip
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
+    private static final long USUAL_FRAME_BYTES = 1_500;
     private static final int EVEN_SHARE = 100; // of a gap
     private static final int EVEN_GAPS = 16;
     private static final int EVEN_STEPS = 50;
@@ -41,7 +42,7 @@ final class PathModel {
     private static final long FRESH_NANOS = 200_000_000;
     private static final int SMOOTHING = 8; // RFC 6298 §2
     private static final long USUAL_FLOOR_NANOS = 200_000; // hosts answer no more steadily
-    private static final int USUAL_SHARE = 24; // of the round trip
+    private static final int USUAL_SHARE = 16; // of the round trip
     private static final int USUAL_PACKETS = 4; // a flow's own bursts
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
@@ -216,9 +217,10 @@ final class PathModel {
         return usualRttNanos - lowestRttNanos() > Math.max(threshold(USUAL_PACKETS * packetTimeNanos), least);
     }
 
-    /** Until the capacity is known an eighth of the lowest round trip stands for the packet time. */
+    /** Until the capacity is known an eighth of the lowest round trip stands for the packet time, more for jumbo frames. */
     private boolean standsBehindTap() {
-        return queueBehindTapNanos() > threshold(packetTimeNanos > 0 ? packetTimeNanos : lowestRttNanos() / 12);
+        long frames = Math.max(1, segmentLayerBytes / USUAL_FRAME_BYTES);
+        return queueBehindTapNanos() > threshold(packetTimeNanos > 0 ? packetTimeNanos : frames * lowestRttNanos() / 12);
     }
 
     /**
@@ -269,8 +271,13 @@ final class PathModel {
         return Math.max(Math.max(rtt, 10 * packetTimeOr(bestRate())), Math.min(RATE_WINDOW_NANOS, 4 * rtt));
     }
 
-    /** In-order new data passes the tap. */
-    void onData(long now, Packet packet, long layerBytes, boolean clean) {
+    /**
+     * New data pass the tap.
+     *
+     * @param clean in order, and no loss is pending
+     * @param ranDry its sender waits for its application: what its side takes longer need not be a queue
+     */
+    void onData(long now, Packet packet, long layerBytes, boolean clean, boolean ranDry) {
         if (!grown) {
             passed.skip(layerBytes);
             return;
@@ -279,7 +286,7 @@ final class PathModel {
         long gap = now - lastDataNanos;
         boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
         if (usable) {
-            boolean proven = standsBeforeTap() || clock.wasStretched(now, packet) || isEven(gap, packet, layerBytes);
+            boolean proven = (standsBeforeTap() && !ranDry) || clock.wasStretched(now, packet) || isEven(gap, packet, layerBytes);
             sample(dataSpacing, proven, now, layerBytes, gap, 1);
         } else {
             evenNanos = 0;

@@ -200,7 +200,7 @@ final class WaitJudge {
      * Whether the sender has run dry within the last round trip and was not seen to wait for an ACK since: no window keeps it from
      * sending more.
      */
-    private boolean hasDrained() {
+    boolean hasDrained() {
         return acks.hasView() && drainedEnd > acks.viewAck();
     }
 
