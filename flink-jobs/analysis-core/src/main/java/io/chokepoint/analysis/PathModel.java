@@ -220,7 +220,8 @@ final class PathModel {
     /** Until the capacity is known an eighth of the lowest round trip stands for the packet time, more for jumbo frames. */
     private boolean standsBehindTap() {
         long frames = Math.max(1, segmentLayerBytes / USUAL_FRAME_BYTES);
-        return queueBehindTapNanos() > threshold(packetTimeNanos > 0 ? packetTimeNanos : frames * lowestRttNanos() / 12);
+        return queueBehindTapNanos()
+                > threshold(packetTimeNanos > 0 ? packetTimeNanos : frames * lowestRttNanos() / 12);
     }
 
     /**
@@ -286,7 +287,9 @@ final class PathModel {
         long gap = now - lastDataNanos;
         boolean usable = clean && dataChain && gap > 0 && gap < longestGap();
         if (usable) {
-            boolean proven = (standsBeforeTap() && !ranDry) || clock.wasStretched(now, packet) || isEven(gap, packet, layerBytes);
+            boolean proven = (standsBeforeTap() && !ranDry)
+                    || clock.wasStretched(now, packet)
+                    || isEven(gap, packet, layerBytes);
             sample(dataSpacing, proven, now, layerBytes, gap, 1);
         } else {
             evenNanos = 0;
@@ -310,7 +313,8 @@ final class PathModel {
             evenGapNanos = gap;
             evenBytes = layerBytes;
         }
-        return evenNanos >= Math.max(EVEN_GAPS * evenGapNanos, rttNanos()) && EVEN_STEPS * resolutionNanos <= evenGapNanos;
+        return evenNanos >= Math.max(EVEN_GAPS * evenGapNanos, rttNanos())
+                && EVEN_STEPS * resolutionNanos <= evenGapNanos;
     }
 
     /** More than an RTT or so of silence is the sender's pause, not a queue's spacing. */
@@ -389,7 +393,8 @@ final class PathModel {
             return false;
         }
         double each = (double) gap / segments;
-        shortGapNanos = Math.round(shortGapNanos == 0 ? each : shortGapNanos * (each < shortGapNanos ? 2 - RISE : 2 - FALL));
+        shortGapNanos =
+                Math.round(shortGapNanos == 0 ? each : shortGapNanos * (each < shortGapNanos ? 2 - RISE : 2 - FALL));
         return true;
     }
 

@@ -31,6 +31,7 @@ public final class CapacityEstimator {
     private static final int ENOUGH_TRAINS = 12;
     /** Samples a second at most once the ring is full: it then spans at least this share of a second. */
     private static final int SPACING_GAPS = 8;
+
     private static final long SPACING_NANOS = 2_000_000;
 
     private static final int FEW = 24;

@@ -69,13 +69,17 @@ public final class Sharing {
         long steady = tally.get(Sum.STEADY_FULL_NS);
         boolean isSteady = steady >= fullNanos / STEADY_SHARE;
         double dispersion = Scores.dispersion(
-                tally.get(isSteady ? Sum.STEADY_FULL_BYTES : Sum.FULL_BYTES), isSteady ? steady : fullNanos, bitsPerSecond);
+                tally.get(isSteady ? Sum.STEADY_FULL_BYTES : Sum.FULL_BYTES),
+                isSteady ? steady : fullNanos,
+                bitsPerSecond);
         if (dispersion >= DISPERSION_SHARED) {
             return Answer.SHARED;
         }
         if (!proven) {
             long all = tally.get(Sum.GAPS_NS);
-            return all > 0 && tally.get(Sum.INTERLEAVED_NS) >= INTERLEAVED_SURELY * all ? Answer.SHARED : Answer.UNDECIDED;
+            return all > 0 && tally.get(Sum.INTERLEAVED_NS) >= INTERLEAVED_SURELY * all
+                    ? Answer.SHARED
+                    : Answer.UNDECIDED;
         }
         if (dispersion <= DISPERSION_ALONE) {
             return Answer.ALONE;
