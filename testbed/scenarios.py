@@ -299,7 +299,7 @@ def clamped_window(parameters):
 
 def window_below(parameters):
     if parameters.window_kb is None:
-        parameters.window_kb = 0.85 * parameters.bandwidth_delay_bytes / KILO
+        parameters.window_kb = 0.9 * parameters.bandwidth_delay_bytes / KILO
     return clamped_window(parameters)
 
 
@@ -467,13 +467,13 @@ SCENARIOS = {
     "window-below": Scenario(
         "the window is just below the bandwidth-delay product", "receiver_window", window_below,
         (no_drops, window_limited, link_idle(0.95), queue_stays_empty),
-        {"rate_mbit": 20.0}),
+        {"rate_mbit": 20.0, "queue_kb": 250.0}),
     "window-above": Scenario(
         "the window is just above the bandwidth-delay product, so the link is full",
         "unshared_bottleneck", window_above,
         (no_drops, window_limited, link_busy(0.95), not_buffer_limited, never_starved,
          always_busy),
-        {"rate_mbit": 20.0}),
+        {"rate_mbit": 20.0, "queue_kb": 250.0}),
     "reader-pauses": Scenario(
         "the receiving application stops reading for --pause-ms", "receiver_window",
         reader_with_pauses, (no_drops, window_limited, link_idle(0.5)), {"queue_kb": 250.0}),

@@ -237,13 +237,16 @@ def read_exactly(connection, num_bytes):
     return True
 
 
-def read_all(connection, _flow, activity=None):
+def read_all(connection, flow, activity=None):
     buffer = bytearray(CHUNK_BYTES)
     if activity:
         activity.becomes("reads")
     while received := connection.recv_into(buffer):
         if activity:
             activity.bytes += received
+        if flow.get("window_clamp_bytes"):  # Linux forgets it when it learns the size of segments
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP,
+                                  flow["window_clamp_bytes"])
 
 
 def read_slowly(connection, flow, activity):
