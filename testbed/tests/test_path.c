@@ -422,19 +422,19 @@ static void test_fair_queueing_serves_flows_alike_and_drops_from_the_longest(voi
 
     path->links[CKP_DATA].fair = true;
     path->links[CKP_DATA].queue_limit_bytes = 50 * FULL_BYTES;
-    for (uint32_t number = 0; number < 100; number++)
-        send_tcp(path, 0, 7000, number, FULL_BYTES, false);
     for (uint32_t number = 0; number < 10; number++)
         send_tcp(path, 0, 7001, number, FULL_BYTES, false);
+    for (uint32_t number = 0; number < 100; number++)
+        send_tcp(path, 0, 7000, number, FULL_BYTES, false);
     run_to_the_end(path);
 
     assert_int_equal(path->truth.num_flows, 2);
-    assert_int_equal(path->truth.flows[1].num_frames[CKP_DELIVERED], 10);
-    assert_int_equal(path->truth.flows[1].num_frames[CKP_QUEUE_DROP], 0);
-    assert_int_equal(path->truth.flows[0].num_frames[CKP_DELIVERED] +
-                         path->truth.flows[0].num_frames[CKP_QUEUE_DROP],
+    assert_int_equal(path->truth.flows[0].num_frames[CKP_DELIVERED], 10);
+    assert_int_equal(path->truth.flows[0].num_frames[CKP_QUEUE_DROP], 0);
+    assert_int_equal(path->truth.flows[1].num_frames[CKP_DELIVERED] +
+                         path->truth.flows[1].num_frames[CKP_QUEUE_DROP],
                      100);
-    assert_true(path->truth.flows[0].num_frames[CKP_QUEUE_DROP] > 0);
+    assert_true(path->truth.flows[1].num_frames[CKP_QUEUE_DROP] > 0);
     assert_int_equal(path->links[CKP_DATA].queue_bytes, 0);
 }
 
