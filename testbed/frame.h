@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define CKP_FRAME_MAX_BYTES 9216 /* jumbo */
-#define CKP_FRAME_MIN_BYTES 60 /* Ethernet pads shorter frames; the FCS is not counted */
+#define CKP_FRAME_MIN_BYTES 60   /* Ethernet pads shorter frames; the FCS is not counted */
 
 #define CKP_MAX_FLOWS 256
 

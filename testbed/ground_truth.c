@@ -10,12 +10,9 @@
 #define PORTS_BYTES 4
 
 static const char *const fate_names[CKP_NUM_FATES] = {
-    [CKP_DELIVERED] = "delivered",
-    [CKP_QUEUE_DROP] = "queue_drops",
-    [CKP_POLICER_DROP] = "policer_drops",
-    [CKP_CODEL_DROP] = "codel_drops",
-    [CKP_RANDOM_LOSS] = "random_losses",
-    [CKP_REORDERED] = "reordered",
+    [CKP_DELIVERED] = "delivered",        [CKP_QUEUE_DROP] = "queue_drops",
+    [CKP_POLICER_DROP] = "policer_drops", [CKP_CODEL_DROP] = "codel_drops",
+    [CKP_RANDOM_LOSS] = "random_losses",  [CKP_REORDERED] = "reordered",
     [CKP_ECN_MARK] = "ecn_marks",
 };
 
@@ -139,8 +136,8 @@ bool ckp_truth_has_port(const struct ckp_ground_truth *truth, uint16_t flow, uin
     const struct ckp_flow_fates *row = &truth->flows[flow];
     const uint8_t *ports = row->key + row->key_bytes - PORTS_BYTES;
 
-    return row->key_bytes > 0 &&
-           (((unsigned)ports[0] << 8 | ports[1]) == port || ((unsigned)ports[2] << 8 | ports[3]) == port);
+    return row->key_bytes > 0 && (((unsigned)ports[0] << 8 | ports[1]) == port ||
+                                  ((unsigned)ports[2] << 8 | ports[3]) == port);
 }
 
 void ckp_truth_fate(struct ckp_ground_truth *truth, const struct ckp_frame *frame,
@@ -174,8 +171,8 @@ static struct ckp_drop describe(const struct ckp_frame *frame)
     size_t payload_at = at.tcp_at + (size_t)(tcp[12] >> 4) * 4;
 
     return (struct ckp_drop){
-        .sequence_number = (uint32_t)tcp[4] << 24 | (uint32_t)tcp[5] << 16 | (uint32_t)tcp[6] << 8 |
-                           tcp[7],
+        .sequence_number =
+            (uint32_t)tcp[4] << 24 | (uint32_t)tcp[5] << 16 | (uint32_t)tcp[6] << 8 | tcp[7],
         .payload_bytes = at.end_at > payload_at ? (uint32_t)(at.end_at - payload_at) : 0,
     };
 }
@@ -189,8 +186,8 @@ void ckp_truth_drop(struct ckp_ground_truth *truth, int64_t now_ns, const struct
     if (fate != CKP_RANDOM_LOSS)
         bin_at(truth, now_ns)->num_drops++;
     flow_bin_at(&truth->flows[frame->flow], now_ns)->num_drops++;
-    truth->drops = grow(truth->drops, &truth->drops_capacity, truth->num_drops + 1,
-                        sizeof(truth->drops[0]));
+    truth->drops =
+        grow(truth->drops, &truth->drops_capacity, truth->num_drops + 1, sizeof(truth->drops[0]));
     struct ckp_drop *drop = &truth->drops[truth->num_drops++];
     *drop = describe(frame);
     drop->at_ns = now_ns;
@@ -245,8 +242,8 @@ void ckp_truth_write_json(const struct ckp_ground_truth *truth, int64_t start_ns
     uint64_t num_listed = truth->num_stalls < CKP_MAX_STALLS ? truth->num_stalls : CKP_MAX_STALLS;
 
     fprintf(file,
-            "{\"epoch_unix_ns\": %" PRId64 ", \"num_stalls\": %" PRIu64
-            ", \"stalled_ns\": %" PRId64 ", \"stalls\": [",
+            "{\"epoch_unix_ns\": %" PRId64 ", \"num_stalls\": %" PRIu64 ", \"stalled_ns\": %" PRId64
+            ", \"stalls\": [",
             start_ns, truth->num_stalls, truth->stalled_ns);
     for (uint64_t i = 0; i < num_listed; i++)
         fprintf(file, "%s{\"emulated_ns\": %" PRId64 ", \"duration_ns\": %" PRId64 "}",
@@ -285,8 +282,8 @@ void ckp_truth_write_link(const struct ckp_ground_truth *truth, int64_t start_ns
 
             if (bin->num_frames > 0 || bin->num_drops > 0)
                 fprintf(file, "%" PRId64 ",%zu,%u,%u,%u\n",
-                        start_ns + (int64_t)i * CKP_QUEUE_BIN_NS, flow, bin->num_frames,
-                        bin->bytes, bin->num_drops);
+                        start_ns + (int64_t)i * CKP_QUEUE_BIN_NS, flow, bin->num_frames, bin->bytes,
+                        bin->num_drops);
         }
 }
 

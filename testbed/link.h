@@ -4,7 +4,8 @@
  *   enter ──> policer ──> queue, or one queue a flow (DRR) ──> CoDel ──> shaper ──> serialisation
  *
  * Pure arithmetic on the time that it is given. Frames that it drops are handed out by
- * ckp_link_take_dropped(). A link whose fields beyond the first two are zero is a drop-tail FIFO. */
+ * ckp_link_take_dropped(). A link whose fields beyond the first two are zero is a drop-tail FIFO.
+ */
 #ifndef CKP_TESTBED_LINK_H
 #define CKP_TESTBED_LINK_H
 

@@ -342,8 +342,7 @@ void ckp_options_parse(struct ckp_options *options, struct ckp_path *path, int a
     path->links[CKP_DATA].bits_per_second = given.rate;
     path->links[CKP_DATA].queue_limit_bytes = llround(given.queue);
     path->links[CKP_DATA].fair = given.fair > 0;
-    path->links[CKP_ACK].bits_per_second =
-        given.ack_rate > 0 ? given.ack_rate : given.access_rate;
+    path->links[CKP_ACK].bits_per_second = given.ack_rate > 0 ? given.ack_rate : given.access_rate;
     path->links[CKP_ACK].queue_limit_bytes = llround(given.ack_queue);
     for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
         path->access[direction].bits_per_second = given.access_rate;
@@ -351,8 +350,8 @@ void ckp_options_parse(struct ckp_options *options, struct ckp_path *path, int a
     *options = (struct ckp_options){
         .namespaces = {[CKP_DATA] = given.sender_namespace, [CKP_ACK] = given.receiver_namespace},
         .interface = given.interface,
-        .captures =
-            {[CKP_TAP_BEFORE] = given.capture_before, [CKP_TAP_AFTER] = given.capture_after},
+        .captures = {[CKP_TAP_BEFORE] = given.capture_before,
+                     [CKP_TAP_AFTER] = given.capture_after},
         .truth = given.truth,
         .queue_samples = given.queue_samples,
         .link_samples = given.link_samples,

@@ -5,9 +5,9 @@
 
 END.json says which end this is ("sender" or "receiver" of the data), whether it listens or
 connects, and for each flow its addresses, the pattern in which data are written or read, and the
-socket options. Each end samples TCP_INFO into one CSV file and logs into another when its application
-wants to write or to read. Prints "listening" once every
-listening socket exists, and "done" with a JSON summary at the end.
+socket options. Each end samples TCP_INFO into one CSV file and logs into another when its
+application wants to write or to read. Prints "listening" once every listening socket exists, and
+"done" with a JSON summary at the end.
 """
 
 import array
@@ -250,7 +250,7 @@ def read_all(connection, flow, activity=None):
 
 
 def read_slowly(connection, flow, activity):
-    """At a fixed rate, whatever has arrived; until `duration_seconds` are over if `phases` say so."""
+    """At a fixed rate, whatever has arrived, until the peer ends or a phase does."""
     ticker = Ticker(flow.get("tick_seconds", TICK_SECONDS))
     bits_per_tick = flow["bits_per_second"] * ticker.period_seconds
     end = flow.get("reader_end", float("inf"))
@@ -268,7 +268,7 @@ def read_slowly(connection, flow, activity):
 
 
 def read_with_pauses(connection, flow, activity):
-    """Everything for `read_seconds`, nothing for `pause_seconds`, and so on until the time is over."""
+    """Everything for `read_seconds`, nothing for `pause_seconds`, until the time is over."""
     buffer = bytearray(CHUNK_BYTES)
     start = time.monotonic()
     period_seconds = flow["read_seconds"] + flow["pause_seconds"]
