@@ -165,7 +165,7 @@ def transport():
             (10, 20, 0.25), (50, 100, 0.005), (30, 100, 0.02))):
         yield case("random-loss", cc=cc, rate=rate, rtt=rtt, loss=loss)
     for cc, (rate, burst_loss) in itertools.product(LOSS_BASED, (
-            (50, "0.002:0.3"), (30, "0.005:0.5"), (20, "0.01:0.2"))):
+            (50, "0.002:0.3"), (30, "0.005:0.5"), (20, "0.01:0.3"))):
         yield case("bursty-loss", cc=cc, rate=rate, rtt=40, burst_loss=burst_loss)
     for variant in ("ipv6", "nots", "down", "nosack", "mss536"):
         yield case("random-loss", rate=50, rtt=60, loss=0.01, variant=variant)

@@ -173,9 +173,13 @@ def reordered(_parameters, truth):
     return None
 
 
-def window_limited(parameters, truth):
+def least_window_limited(parameters):
     """The kernel books the time in which BBR paces as busy, though the window sets its rate."""
-    least = 0.25 if parameters.any_bbr else 0.8
+    return 0.25 if parameters.any_bbr else 0.8
+
+
+def window_limited(parameters, truth):
+    least = least_window_limited(parameters)
     for flow in truth.visible_flows:
         if flow["rwnd_limited_share"] < least:
             return (f"flow {flow['name']} was limited by the receive window only"
@@ -202,7 +206,7 @@ def hidden_share(least, most):
     return check
 
 
-def phases_as_told(_parameters, truth):
+def phases_as_told(parameters, truth):
     """Each phase, without its first second, is what it is called."""
     holds = {
         "unshared_bottleneck": lambda phase: phase["link_busy_share"] >= 0.9
@@ -210,7 +214,7 @@ def phases_as_told(_parameters, truth):
         "application": lambda phase: phase["link_busy_share"] <= 0.85
         and phase["rwnd_limited_share"] <= 0.05,
         "receiver_window": lambda phase: phase["link_busy_share"] <= 0.85
-        and phase["rwnd_limited_share"] >= 0.8,
+        and phase["rwnd_limited_share"] >= least_window_limited(parameters),
     }
     for flow in truth.visible_flows:
         for number, phase in enumerate(flow["phases"], 1):
@@ -494,7 +498,7 @@ SCENARIOS = {
         FILLS_LINK, {"lowat_kb": 64.0}),
     "bursty-loss": Scenario(
         "frames are lost in bursts (--burst-loss) and the link is never full", "transport", bulk,
-        LOSSY, {"rate_mbit": 50.0, "burst_loss": "0.002:0.3"}),
+        LOSSY, {"rate_mbit": 50.0, "queue_kb": 500.0, "burst_loss": "0.002:0.3"}),
     "avoidance": Scenario(
         "one early loss on a long path: congestion avoidance never fills it", "transport",
         short_bulk,
