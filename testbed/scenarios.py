@@ -90,6 +90,7 @@ class Scenario:
     checks: tuple      # each: (Parameters, GroundTruth) -> complaint or None
     defaults: dict = field(default_factory=dict)
     max_segments_per_write: int = 64  # what TCP hands to the interface at once
+    sysctls: Callable = lambda parameters: {}  # of both hosts
     hidden_traffic: Callable = None   # of the flows that the taps do not see; else as the others
 
 
@@ -314,6 +315,13 @@ def window_above(parameters):
     return clamped_window(parameters)
 
 
+def small_receive_memory(parameters):
+    """Autotuning gives about half of the buffer to the window."""
+    if parameters.window_kb is None:
+        parameters.window_kb = 0.4 * parameters.bandwidth_delay_bytes / KILO
+    return {"net.ipv4.tcp_rmem": f"4096 16384 {2 * parameters.window_kb * KILO:.0f}"}
+
+
 def reader_with_pauses(parameters):
     if parameters.window_kb is None:
         parameters.window_kb = max(parameters.bandwidth_delay_bytes / KILO, 30)
@@ -467,7 +475,7 @@ SCENARIOS = {
     "window-autotuned": Scenario(
         "the largest buffer that autotuning may choose is small (--window-kb)",
         "receiver_window", bulk, (no_drops, window_limited, link_idle(0.85)),
-        {"rate_mbit": 20.0, "rtt_ms": 100.0}),
+        {"rate_mbit": 20.0, "rtt_ms": 100.0}, sysctls=small_receive_memory),
     "window-below": Scenario(
         "the window is just below the bandwidth-delay product", "receiver_window", window_below,
         (no_drops, window_limited, link_idle(0.95), queue_stays_empty),
