@@ -65,7 +65,8 @@ def bdp_kb(rate, rtt):
 def unshared():
     for cc, rtt, rate in itertools.product(ALL, (10, 40, 100), (5, 10, 30, 100)):
         yield case("unshared", cc=cc, rate=rate, rtt=rtt)
-    for variant, cc in zip(VARIANTS, itertools.cycle(ALL)):
+    # Reno without SACK mends one loss a round trip: after slow start the link idles for seconds.
+    for variant, cc in zip(VARIANTS, ("reno", "cubic", "bbr", "cubic", "cubic", "bbr")):
         queue_kb = 180 if variant == "jumbo" else None
         yield case("unshared", cc=cc, rate=20, rtt=30, variant=variant, queue_kb=queue_kb)
         yield case("unshared", cc="cubic", rate=50, rtt=20, variant=variant, queue_kb=queue_kb)
@@ -74,8 +75,10 @@ def unshared():
 def shared():
     for flows, rate, buffer, cc in itertools.product(
             (2, 4, 10), (10, 30), (0.3, 1, 4), ("cubic", "reno,cubic", "bbr", "cubic,bbr")):
-        if (flows, rate) in ((2, 30), (10, 10)) or (flows, cc, buffer) == (10, "cubic,bbr", 0.3):
-            continue  # the last: BBR starves CUBIC in a queue this short
+        if (flows, rate) in ((2, 30), (10, 10)):
+            continue
+        if cc == "cubic,bbr" and (flows == 10 or (flows, buffer) == (2, 0.3)):
+            continue  # BBR leaves CUBIC so little that nobody would call it a share
         yield case("shared", cc=cc, rate=rate, rtt=40, flows=flows,
                    queue_kb=max(buffer * bdp_kb(rate, 40), 15))
     for buffer, cc in itertools.product((0.3, 1, 4), ("cubic", "reno", "bbr")):
