@@ -183,8 +183,9 @@ void ckp_truth_drop(struct ckp_ground_truth *truth, int64_t now_ns, const struct
     ckp_truth_fate(truth, frame, fate);
     if (frame->direction != CKP_DATA)
         return;
+    struct ckp_queue_bin *bin = bin_at(truth, now_ns);
     if (fate != CKP_RANDOM_LOSS)
-        bin_at(truth, now_ns)->num_drops++;
+        bin->num_drops++;
     flow_bin_at(&truth->flows[frame->flow], now_ns)->num_drops++;
     truth->drops =
         grow(truth->drops, &truth->drops_capacity, truth->num_drops + 1, sizeof(truth->drops[0]));
