@@ -30,4 +30,7 @@ fmt: ## bring Java and C into the house's form
 bench: ## print the figures of docs/benchmarks.md
 	bench/run
 
-.PHONY: help build demo demo-stop test lint fmt bench
+dataset: ## run the cases of the testbed into build/dataset (as root, half an hour; resumes)
+	testbed/dataset
+
+.PHONY: help build demo demo-stop test lint fmt bench dataset

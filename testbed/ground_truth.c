@@ -10,23 +10,38 @@
 #define PORTS_BYTES 4
 
 static const char *const fate_names[CKP_NUM_FATES] = {
-    [CKP_DELIVERED] = "delivered",
-    [CKP_QUEUE_DROP] = "queue_drops",
-    [CKP_RANDOM_LOSS] = "random_losses",
-    [CKP_REORDERED] = "reordered",
+    [CKP_DELIVERED] = "delivered",        [CKP_QUEUE_DROP] = "queue_drops",
+    [CKP_POLICER_DROP] = "policer_drops", [CKP_CODEL_DROP] = "codel_drops",
+    [CKP_RANDOM_LOSS] = "random_losses",  [CKP_REORDERED] = "reordered",
+    [CKP_ECN_MARK] = "ecn_marks",
 };
+
+/** Where a frame was lost, as drops.csv calls it. */
+static const char *const drop_places[CKP_NUM_FATES] = {
+    [CKP_QUEUE_DROP] = "queue",
+    [CKP_POLICER_DROP] = "policer",
+    [CKP_CODEL_DROP] = "codel",
+    [CKP_RANDOM_LOSS] = "random",
+};
+
+/** Makes room for `num_needed` elements; new ones are not initialised. */
+static void *grow(void *array, size_t *capacity, size_t num_needed, size_t element_bytes)
+{
+    if (num_needed <= *capacity)
+        return array;
+    *capacity = 2 * num_needed + 1024;
+    array = realloc(array, *capacity * element_bytes);
+    if (!array)
+        abort();
+    return array;
+}
 
 /** The bin of an instant; bins between the last one and it keep the standing queue. */
 static struct ckp_queue_bin *bin_at(struct ckp_ground_truth *truth, int64_t at_ns)
 {
     size_t index = (size_t)(at_ns / CKP_QUEUE_BIN_NS);
 
-    if (index >= truth->bins_capacity) {
-        truth->bins_capacity = 2 * index + 4096;
-        truth->bins = realloc(truth->bins, truth->bins_capacity * sizeof(truth->bins[0]));
-        if (!truth->bins)
-            abort();
-    }
+    truth->bins = grow(truth->bins, &truth->bins_capacity, index + 1, sizeof(truth->bins[0]));
     while (truth->num_bins <= index)
         truth->bins[truth->num_bins++] = (struct ckp_queue_bin){
             .min_bytes = truth->queue_bytes,
@@ -57,32 +72,47 @@ void ckp_truth_busy(struct ckp_ground_truth *truth, int64_t start_ns, int64_t en
     }
 }
 
+/** Where the parts of a TCP frame are. */
+struct layout {
+    size_t addresses_at, addresses_bytes, tcp_at, end_at;
+};
+
+/** False for every frame that is not TCP. */
+static bool find_tcp(struct layout *layout, const struct ckp_frame *frame)
+{
+    const uint8_t *ip = frame->data + ETHERNET_BYTES;
+    unsigned type = (unsigned)frame->data[12] << 8 | frame->data[13];
+
+    if (type == 0x0800 && ip[9] == 6)
+        *layout = (struct layout){.addresses_at = 12,
+                                  .addresses_bytes = 8,
+                                  .tcp_at = (size_t)(ip[0] & 0xf) * 4,
+                                  .end_at = (size_t)ip[2] << 8 | ip[3]};
+    else if (type == 0x86dd && ip[6] == 6)
+        *layout = (struct layout){.addresses_at = 8,
+                                  .addresses_bytes = 32,
+                                  .tcp_at = 40,
+                                  .end_at = 40 + ((size_t)ip[4] << 8 | ip[5])};
+    else
+        return false;
+    return true;
+}
+
 /** Copies what names the flow of a TCP frame; 0 for every other frame. */
 static size_t flow_key(uint8_t *key, const struct ckp_frame *frame)
 {
     const uint8_t *ip = frame->data + ETHERNET_BYTES;
-    unsigned type = (unsigned)frame->data[12] << 8 | frame->data[13];
-    size_t addresses_at, addresses_bytes, tcp_at;
+    struct layout at;
 
-    if (type == 0x0800 && ip[9] == 6) {
-        addresses_at = 12;
-        addresses_bytes = 8;
-        tcp_at = (size_t)(ip[0] & 0xf) * 4;
-    } else if (type == 0x86dd && ip[6] == 6) {
-        addresses_at = 8;
-        addresses_bytes = 32;
-        tcp_at = 40;
-    } else {
+    if (!find_tcp(&at, frame))
         return 0;
-    }
-    key[0] = addresses_bytes == 8 ? 4 : 6;
-    memcpy(key + 1, ip + addresses_at, addresses_bytes);
-    memcpy(key + 1 + addresses_bytes, ip + tcp_at, PORTS_BYTES);
-    return 1 + addresses_bytes + PORTS_BYTES;
+    key[0] = at.addresses_bytes == 8 ? 4 : 6;
+    memcpy(key + 1, ip + at.addresses_at, at.addresses_bytes);
+    memcpy(key + 1 + at.addresses_bytes, ip + at.tcp_at, PORTS_BYTES);
+    return 1 + at.addresses_bytes + PORTS_BYTES;
 }
 
-void ckp_truth_fate(struct ckp_ground_truth *truth, const struct ckp_frame *frame,
-                    enum ckp_fate fate)
+uint16_t ckp_truth_flow(struct ckp_ground_truth *truth, const struct ckp_frame *frame)
 {
     uint8_t key[sizeof(truth->flows[0].key)];
     size_t key_bytes = flow_key(key, frame);
@@ -92,22 +122,87 @@ void ckp_truth_fate(struct ckp_ground_truth *truth, const struct ckp_frame *fram
                                     memcmp(truth->flows[i].key, key, key_bytes) != 0))
         i++;
     if (i == CKP_MAX_FLOWS)
-        i--; /* the last row collects what does not fit */
-    struct ckp_flow_fates *flow = &truth->flows[i];
+        i--;
     if (i == truth->num_flows) {
-        memcpy(flow->key, key, key_bytes);
-        flow->key_bytes = key_bytes;
+        memcpy(truth->flows[i].key, key, key_bytes);
+        truth->flows[i].key_bytes = key_bytes;
         truth->num_flows++;
     }
+    return (uint16_t)i;
+}
+
+bool ckp_truth_has_port(const struct ckp_ground_truth *truth, uint16_t flow, uint16_t port)
+{
+    const struct ckp_flow_fates *row = &truth->flows[flow];
+    const uint8_t *ports = row->key + row->key_bytes - PORTS_BYTES;
+
+    return row->key_bytes > 0 && (((unsigned)ports[0] << 8 | ports[1]) == port ||
+                                  ((unsigned)ports[2] << 8 | ports[3]) == port);
+}
+
+void ckp_truth_fate(struct ckp_ground_truth *truth, const struct ckp_frame *frame,
+                    enum ckp_fate fate)
+{
+    struct ckp_flow_fates *flow = &truth->flows[frame->flow];
+
     flow->num_frames[fate]++;
     flow->bytes[fate] += frame->bytes;
 }
 
-void ckp_truth_queue_drop(struct ckp_ground_truth *truth, int64_t now_ns,
-                          const struct ckp_frame *frame)
+static struct ckp_flow_bin *flow_bin_at(struct ckp_flow_fates *flow, int64_t at_ns)
 {
-    bin_at(truth, now_ns)->num_drops++;
-    ckp_truth_fate(truth, frame, CKP_QUEUE_DROP);
+    size_t index = (size_t)(at_ns / CKP_QUEUE_BIN_NS);
+
+    flow->bins = grow(flow->bins, &flow->bins_capacity, index + 1, sizeof(flow->bins[0]));
+    while (flow->num_bins <= index)
+        flow->bins[flow->num_bins++] = (struct ckp_flow_bin){0};
+    return &flow->bins[index];
+}
+
+/** What a TCP frame carries of the sequence space; all 0 for other frames. */
+static struct ckp_drop describe(const struct ckp_frame *frame)
+{
+    const uint8_t *ip = frame->data + ETHERNET_BYTES;
+    struct layout at;
+
+    if (!find_tcp(&at, frame))
+        return (struct ckp_drop){0};
+    const uint8_t *tcp = ip + at.tcp_at;
+    size_t payload_at = at.tcp_at + (size_t)(tcp[12] >> 4) * 4;
+
+    return (struct ckp_drop){
+        .sequence_number =
+            (uint32_t)tcp[4] << 24 | (uint32_t)tcp[5] << 16 | (uint32_t)tcp[6] << 8 | tcp[7],
+        .payload_bytes = at.end_at > payload_at ? (uint32_t)(at.end_at - payload_at) : 0,
+    };
+}
+
+void ckp_truth_drop(struct ckp_ground_truth *truth, int64_t now_ns, const struct ckp_frame *frame,
+                    enum ckp_fate fate)
+{
+    ckp_truth_fate(truth, frame, fate);
+    if (frame->direction != CKP_DATA)
+        return;
+    struct ckp_queue_bin *bin = bin_at(truth, now_ns);
+    if (fate != CKP_RANDOM_LOSS)
+        bin->num_drops++;
+    flow_bin_at(&truth->flows[frame->flow], now_ns)->num_drops++;
+    truth->drops =
+        grow(truth->drops, &truth->drops_capacity, truth->num_drops + 1, sizeof(truth->drops[0]));
+    struct ckp_drop *drop = &truth->drops[truth->num_drops++];
+    *drop = describe(frame);
+    drop->at_ns = now_ns;
+    drop->flow = frame->flow;
+    drop->fate = (uint8_t)fate;
+}
+
+void ckp_truth_carried(struct ckp_ground_truth *truth, int64_t now_ns,
+                       const struct ckp_frame *frame)
+{
+    struct ckp_flow_bin *bin = flow_bin_at(&truth->flows[frame->flow], now_ns);
+
+    bin->num_frames++;
+    bin->bytes += (uint32_t)frame->bytes;
 }
 
 void ckp_truth_stall(struct ckp_ground_truth *truth, int64_t emulated_ns, int64_t duration_ns)
@@ -143,12 +238,14 @@ static void write_flow(const struct ckp_flow_fates *flow, FILE *file)
     fprintf(file, "}");
 }
 
-void ckp_truth_write_json(const struct ckp_ground_truth *truth, FILE *file)
+void ckp_truth_write_json(const struct ckp_ground_truth *truth, int64_t start_ns, FILE *file)
 {
     uint64_t num_listed = truth->num_stalls < CKP_MAX_STALLS ? truth->num_stalls : CKP_MAX_STALLS;
 
-    fprintf(file, "{\"num_stalls\": %" PRIu64 ", \"stalled_ns\": %" PRId64 ", \"stalls\": [",
-            truth->num_stalls, truth->stalled_ns);
+    fprintf(file,
+            "{\"epoch_unix_ns\": %" PRId64 ", \"num_stalls\": %" PRIu64 ", \"stalled_ns\": %" PRId64
+            ", \"stalls\": [",
+            start_ns, truth->num_stalls, truth->stalled_ns);
     for (uint64_t i = 0; i < num_listed; i++)
         fprintf(file, "%s{\"emulated_ns\": %" PRId64 ", \"duration_ns\": %" PRId64 "}",
                 i ? ", " : "", truth->stalls[i].emulated_ns, truth->stalls[i].duration_ns);
@@ -173,4 +270,39 @@ void ckp_truth_write_queue(const struct ckp_ground_truth *truth, int64_t start_n
         fprintf(file, "%" PRId64 ",%d,%d,%d,%d\n", start_ns + (int64_t)i * CKP_QUEUE_BIN_NS,
                 truth->bins[i].min_bytes, truth->bins[i].max_bytes, truth->bins[i].busy_ns,
                 truth->bins[i].num_drops);
+}
+
+void ckp_truth_write_link(const struct ckp_ground_truth *truth, int64_t start_ns, FILE *file)
+{
+    fprintf(file, "unix_ns,flow,frames,bytes,drops\n");
+    for (size_t i = 0; i < truth->num_bins; i++)
+        for (size_t flow = 0; flow < truth->num_flows; flow++) {
+            if (i >= truth->flows[flow].num_bins)
+                continue;
+            const struct ckp_flow_bin *bin = &truth->flows[flow].bins[i];
+
+            if (bin->num_frames > 0 || bin->num_drops > 0)
+                fprintf(file, "%" PRId64 ",%zu,%u,%u,%u\n",
+                        start_ns + (int64_t)i * CKP_QUEUE_BIN_NS, flow, bin->num_frames, bin->bytes,
+                        bin->num_drops);
+        }
+}
+
+void ckp_truth_write_drops(const struct ckp_ground_truth *truth, int64_t start_ns, FILE *file)
+{
+    fprintf(file, "unix_ns,flow,sequence_number,payload_bytes,where\n");
+    for (size_t i = 0; i < truth->num_drops; i++) {
+        const struct ckp_drop *drop = &truth->drops[i];
+
+        fprintf(file, "%" PRId64 ",%u,%u,%u,%s\n", start_ns + drop->at_ns, (unsigned)drop->flow,
+                drop->sequence_number, drop->payload_bytes, drop_places[drop->fate]);
+    }
+}
+
+void ckp_truth_free(struct ckp_ground_truth *truth)
+{
+    for (size_t i = 0; i < truth->num_flows; i++)
+        free(truth->flows[i].bins);
+    free(truth->bins);
+    free(truth->drops);
 }

@@ -188,13 +188,15 @@ static void request_real_time(void)
 
 /* ---- results ---------------------------------------------------------------------------- */
 
-static FILE *create(const char *file_name)
+static void write_file(const struct ckp_path *path, const char *file_name,
+                       void (*write_truth)(const struct ckp_ground_truth *, int64_t, FILE *))
 {
     FILE *file = fopen(file_name, "w");
 
-    if (!file)
+    if (file)
+        write_truth(&path->truth, path->epoch_ns, file);
+    if (!file || fclose(file) != 0)
         ckp_fail(EXIT_FAILURE, "cannot write %s: %s", file_name, strerror(errno));
-    return file;
 }
 
 static void write_results(const struct ckp_path *path, const struct ckp_options *options)
@@ -203,12 +205,10 @@ static void write_results(const struct ckp_path *path, const struct ckp_options 
         if (!ckp_capture_write(&path->captures[tap], options->captures[tap]))
             ckp_fail(EXIT_FAILURE, "cannot write %s: %s", options->captures[tap], strerror(errno));
 
-    FILE *truth = create(options->truth);
-    ckp_truth_write_json(&path->truth, truth);
-    FILE *queue = create(options->queue_samples);
-    ckp_truth_write_queue(&path->truth, path->epoch_ns, queue);
-    if (fclose(truth) != 0 || fclose(queue) != 0)
-        ckp_fail(EXIT_FAILURE, "cannot write the ground truth: %s", strerror(errno));
+    write_file(path, options->truth, ckp_truth_write_json);
+    write_file(path, options->queue_samples, ckp_truth_write_queue);
+    write_file(path, options->link_samples, ckp_truth_write_link);
+    write_file(path, options->drops, ckp_truth_write_drops);
 }
 
 int main(int argc, char **argv)

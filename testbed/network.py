@@ -112,7 +112,7 @@ class Network:
     def execute(self, role, *command):
         return execute("nsenter", "--net=/run/netns/" + self.namespaces[role], *command)
 
-    def set_up_host(self, role, mac, sysctls, max_segments_per_write):
+    def set_up_host(self, role, mac, mtu, sysctls, max_segments_per_write):
         """Brings the interface up, with offloads off and without chatter of its own."""
         settings = {
             f"net.ipv6.conf.{INTERFACE}.accept_ra": 0,
@@ -126,7 +126,7 @@ class Network:
         }
         self.execute(role, "sysctl", "-qw", *(f"{key}={value}" for key, value in settings.items()))
         self.execute(role, "ethtool", "-K", INTERFACE, *OFFLOADS)
-        self.execute(role, "ip", "link", "set", INTERFACE, "address", mac,
+        self.execute(role, "ip", "link", "set", INTERFACE, "address", mac, "mtu", str(mtu),
                      "txqueuelen", str(INTERFACE_QUEUE_FRAMES),
                      "gso_max_segs", str(max_segments_per_write))
         self.execute(role, "ip", "link", "set", "lo", "up")
@@ -144,6 +144,12 @@ class Network:
             self.execute(role, "ip", version, "route", "add", address, "dev", INTERFACE)
             self.execute(role, "ip", "neighbour", "add", address, "lladdr", mac, "dev", INTERFACE,
                          "nud", "permanent")
+
+    def change_path_mtu(self, role, addresses, mtu):
+        for address in addresses:
+            version = "-6" if ":" in address else "-4"
+            self.execute(role, "ip", version, "route", "change", address, "dev", INTERFACE,
+                         "mtu", str(mtu))
 
     def dropped_by_interfaces(self):
         """Frames lost between a host and the emulator: must be 0."""

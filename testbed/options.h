@@ -13,6 +13,8 @@ struct ckp_options {
     const char *captures[CKP_NUM_TAPS];
     const char *truth;
     const char *queue_samples;
+    const char *link_samples;
+    const char *drops;
     uint32_t snap_bytes;
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "path.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,10 +27,9 @@ static int draw_between(struct ckp_path *path, int min, int max)
     return min + (int)(next_random(path) % (uint64_t)(max - min + 1));
 }
 
-static int64_t serialisation_ns(const struct ckp_link *link, const struct ckp_frame *frame)
+static int64_t access_ns(const struct ckp_access *access, const struct ckp_frame *frame)
 {
-    return llround((double)(frame->bytes * BITS_PER_BYTE * NANOS_PER_SECOND) /
-                   link->bits_per_second);
+    return ckp_serialisation_ns(access->bits_per_second, (int64_t)frame->bytes);
 }
 
 static void schedule(struct ckp_path *path, struct ckp_frame *frame, enum ckp_stop stop,
@@ -55,7 +53,7 @@ static void release_overtaken(struct ckp_path *path, struct ckp_section *section
             section->held[still_held++] = held;
             continue;
         }
-        int64_t behind_ns = frame->due_ns + serialisation_ns(&path->access[held->direction], held);
+        int64_t behind_ns = frame->due_ns + access_ns(&path->access[held->direction], held);
         if (behind_ns < held->due_ns)
             ckp_event_queue_advance(&path->events, held, behind_ns);
     }
@@ -74,12 +72,34 @@ static void forget_held(struct ckp_section *section, struct ckp_frame *frame)
     frame->overtakers_left = 0;
 }
 
+/** Whether the section loses this frame. */
+static bool loses(struct ckp_path *path, struct ckp_section *section)
+{
+    if (++section->num_frames == section->lost_frame_number)
+        return true;
+    if (happens(path, section->bad ? section->to_good_probability : section->to_bad_probability))
+        section->bad = !section->bad;
+    return section->bad || happens(path, section->loss_probability);
+}
+
+/** When a frame that enters now leaves the section, behind all that entered before it. */
+static int64_t leave_section_ns(struct ckp_path *path, struct ckp_section *section, int64_t now_ns)
+{
+    int64_t due_ns = now_ns + section->delay_ns;
+
+    if (section->jitter_ns > 0)
+        due_ns += (int64_t)(next_random(path) % (uint64_t)(section->jitter_ns + 1));
+    if (due_ns < section->last_due_ns)
+        due_ns = section->last_due_ns;
+    return section->last_due_ns = due_ns;
+}
+
 /** Sends a frame that is at the section's entry at `now_ns` through it, towards `stop`. */
 static void enter_section(struct ckp_path *path, struct ckp_section *section,
                           struct ckp_frame *frame, enum ckp_stop stop, int64_t now_ns)
 {
-    if (happens(path, section->loss_probability)) {
-        ckp_truth_fate(&path->truth, frame, CKP_RANDOM_LOSS);
+    if (loses(path, section)) {
+        ckp_truth_drop(&path->truth, now_ns, frame, CKP_RANDOM_LOSS);
         ckp_path_release(path, frame);
         return;
     }
@@ -92,42 +112,44 @@ static void enter_section(struct ckp_path *path, struct ckp_section *section,
         ckp_truth_fate(&path->truth, frame, CKP_REORDERED);
         return;
     }
-    schedule(path, frame, stop, now_ns + section->delay_ns);
+    schedule(path, frame, stop, leave_section_ns(path, section, now_ns));
     release_overtaken(path, section, frame);
 }
 
-/** Puts the frame into the link's queue; it departs when its last bit has left. */
-static void enter_link(struct ckp_path *path, struct ckp_frame *frame, int64_t now_ns)
+/** Lets the link send on, and books what it has dropped and how full it is now. */
+static void run_link(struct ckp_path *path, enum ckp_direction direction, int64_t now_ns)
 {
-    struct ckp_link *link = &path->links[frame->direction];
-    int64_t frame_bytes = (int64_t)frame->bytes;
+    struct ckp_link *link = &path->links[direction];
+    struct ckp_frame *frame = ckp_link_start(link, now_ns);
 
-    if (link->queue_bytes + frame_bytes > link->queue_limit_bytes) {
-        ckp_truth_queue_drop(&path->truth, now_ns, frame);
+    if (frame)
+        schedule(path, frame, CKP_AT_SECOND_TAP, frame->due_ns);
+    while ((frame = ckp_link_take_dropped(link))) {
+        ckp_truth_drop(&path->truth, now_ns, frame, frame->dropped_as);
         ckp_path_release(path, frame);
-        return;
     }
-    int64_t start_ns = link->free_ns > now_ns ? link->free_ns : now_ns;
-    link->free_ns = start_ns + serialisation_ns(link, frame);
-    link->queue_bytes += frame_bytes;
-    if (frame->direction == CKP_DATA)
+    if (direction == CKP_DATA)
         ckp_truth_queue(&path->truth, now_ns, (int32_t)link->queue_bytes);
-    schedule(path, frame, CKP_AT_SECOND_TAP, link->free_ns);
 }
 
 static void leave_link(struct ckp_path *path, const struct ckp_frame *frame, int64_t now_ns)
 {
     struct ckp_link *link = &path->links[frame->direction];
 
-    link->queue_bytes -= (int64_t)frame->bytes;
     if (frame->direction == CKP_DATA) {
-        ckp_truth_busy(&path->truth, now_ns - serialisation_ns(link, frame), now_ns);
-        ckp_truth_queue(&path->truth, now_ns, (int32_t)link->queue_bytes);
+        ckp_truth_busy(&path->truth, link->service_ns, now_ns);
+        ckp_truth_carried(&path->truth, now_ns, frame);
     }
+    if (frame->marked)
+        ckp_truth_fate(&path->truth, frame, CKP_ECN_MARK);
+    ckp_link_leave(link);
+    run_link(path, frame->direction, now_ns);
 }
 
 static void stamp(struct ckp_path *path, enum ckp_tap tap, const struct ckp_frame *frame)
 {
+    if (frame->hidden)
+        return;
     ckp_capture_add(&path->captures[tap], path->epoch_ns + frame->due_ns, frame->data,
                     frame->bytes);
 }
@@ -137,7 +159,7 @@ struct ckp_frame *ckp_path_take_frame(struct ckp_path *path)
     struct ckp_frame *frame = path->free_frames;
 
     if (frame)
-        path->free_frames = frame->next_free;
+        path->free_frames = frame->next;
     else if (!(frame = malloc(sizeof(*frame))))
         abort();
     return frame;
@@ -145,14 +167,22 @@ struct ckp_frame *ckp_path_take_frame(struct ckp_path *path)
 
 void ckp_path_release(struct ckp_path *path, struct ckp_frame *frame)
 {
-    frame->next_free = path->free_frames;
+    frame->next = path->free_frames;
     path->free_frames = frame;
+}
+
+static bool is_hidden(const struct ckp_path *path, const struct ckp_frame *frame)
+{
+    for (size_t i = 0; i < path->num_hidden_ports; i++)
+        if (ckp_truth_has_port(&path->truth, frame->flow, path->hidden_ports[i]))
+            return true;
+    return false;
 }
 
 void ckp_path_send(struct ckp_path *path, enum ckp_direction direction, int64_t now_ns,
                    struct ckp_frame *frame)
 {
-    struct ckp_link *access = &path->access[direction];
+    struct ckp_access *access = &path->access[direction];
 
     if (frame->bytes < CKP_FRAME_MIN_BYTES) {
         memset(frame->data + frame->bytes, 0, CKP_FRAME_MIN_BYTES - frame->bytes);
@@ -160,9 +190,12 @@ void ckp_path_send(struct ckp_path *path, enum ckp_direction direction, int64_t 
     }
     frame->direction = direction;
     frame->overtakers_left = 0;
+    frame->marked = false;
+    frame->flow = ckp_truth_flow(&path->truth, frame);
+    frame->hidden = is_hidden(path, frame);
     if (access->free_ns < now_ns)
         access->free_ns = now_ns;
-    access->free_ns += serialisation_ns(access, frame);
+    access->free_ns += access_ns(access, frame);
     enum ckp_section_name first = direction == CKP_DATA ? CKP_SENDER : CKP_RECEIVER;
     enter_section(path, &path->sections[direction][first], frame, CKP_AT_FIRST_TAP,
                   access->free_ns);
@@ -178,7 +211,9 @@ int64_t ckp_path_next_due_ns(const struct ckp_path *path)
 struct ckp_frame *ckp_path_step(struct ckp_path *path)
 {
     struct ckp_frame *frame = ckp_event_queue_pop(&path->events);
-    bool data = frame->direction == CKP_DATA;
+    enum ckp_direction direction = frame->direction;
+    int64_t now_ns = frame->due_ns;
+    bool data = direction == CKP_DATA;
     struct ckp_section *sections = path->sections[frame->direction];
     struct ckp_section *first = &sections[data ? CKP_SENDER : CKP_RECEIVER];
     struct ckp_section *last = &sections[data ? CKP_RECEIVER : CKP_SENDER];
@@ -193,7 +228,8 @@ struct ckp_frame *ckp_path_step(struct ckp_path *path)
     case CKP_AT_LINK:
         if (frame->overtakers_left > 0)
             forget_held(&sections[CKP_MIDDLE], frame);
-        enter_link(path, frame, frame->due_ns);
+        ckp_link_enter(&path->links[direction], frame, now_ns);
+        run_link(path, direction, now_ns);
         return NULL;
     case CKP_AT_SECOND_TAP:
         leave_link(path, frame, frame->due_ns);
@@ -212,13 +248,15 @@ struct ckp_frame *ckp_path_step(struct ckp_path *path)
 void ckp_path_free(struct ckp_path *path)
 {
     while (path->free_frames) {
-        struct ckp_frame *next = path->free_frames->next_free;
+        struct ckp_frame *next = path->free_frames->next;
 
         free(path->free_frames);
         path->free_frames = next;
     }
     ckp_event_queue_free(&path->events);
+    for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
+        ckp_link_free(&path->links[direction]);
     for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
         ckp_capture_free(&path->captures[tap]);
-    free(path->truth.bins);
+    ckp_truth_free(&path->truth);
 }

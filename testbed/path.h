@@ -16,15 +16,24 @@
 #include "event_queue.h"
 #include "frame.h"
 #include "ground_truth.h"
+#include "link.h"
 
 #define CKP_MAX_HELD 64
+#define CKP_MAX_HIDDEN_PORTS 64
 
 enum ckp_section_name { CKP_SENDER, CKP_MIDDLE, CKP_RECEIVER, CKP_NUM_SECTIONS };
 enum ckp_tap { CKP_TAP_BEFORE, CKP_TAP_AFTER, CKP_NUM_TAPS };
 
 struct ckp_section {
     int64_t delay_ns;
+    int64_t jitter_ns; /* at most so much more, drawn for each frame; order is kept */
+    int64_t last_due_ns;
     double loss_probability;
+    double to_bad_probability; /* Gilbert-Elliott: in the bad state every frame is lost */
+    double to_good_probability;
+    bool bad;
+    uint64_t lost_frame_number; /* this one is lost, counted from 1; 0: none */
+    uint64_t num_frames;
     double reorder_probability; /* a frame is held back ... */
     int min_overtakers;         /* ... until so many later frames have passed it, */
     int max_overtakers;
@@ -32,17 +41,18 @@ struct ckp_section {
     int num_held;
 };
 
-struct ckp_link {
+/** The host's own interface: serialises, and never drops. */
+struct ckp_access {
     double bits_per_second;
-    int64_t queue_limit_bytes; /* waiting frames and the one being sent */
-    int64_t queue_bytes;
     int64_t free_ns;
 };
 
 struct ckp_path {
     struct ckp_section sections[CKP_NUM_DIRECTIONS][CKP_NUM_SECTIONS];
-    struct ckp_link access[CKP_NUM_DIRECTIONS]; /* of the host that sends in this direction */
+    struct ckp_access access[CKP_NUM_DIRECTIONS]; /* of the host that sends in this direction */
     struct ckp_link links[CKP_NUM_DIRECTIONS];
+    uint16_t hidden_ports[CKP_MAX_HIDDEN_PORTS]; /* flows that no tap sees */
+    size_t num_hidden_ports;
     uint64_t random_state;
 
     int64_t epoch_ns; /* emulated time 0 in Unix time, for the captures */
