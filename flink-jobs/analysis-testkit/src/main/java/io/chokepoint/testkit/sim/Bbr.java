@@ -68,7 +68,8 @@ final class Bbr implements CongestionControl {
             roundEndBytes = sample.deliveredBytes();
         }
         updateBandwidth(sample);
-        boolean expired = nowNs - minRoundTripSeenNs > MIN_ROUND_TRIP_LIFE_NS;
+        boolean isKnown = minRoundTripNs < Long.MAX_VALUE;
+        boolean expired = isKnown && nowNs - minRoundTripSeenNs > MIN_ROUND_TRIP_LIFE_NS;
         if (sample.roundTripNs() > 0 && (sample.roundTripNs() <= minRoundTripNs || expired)) {
             minRoundTripNs = sample.roundTripNs();
             minRoundTripSeenNs = nowNs;

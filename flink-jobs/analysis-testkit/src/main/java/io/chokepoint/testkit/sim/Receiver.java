@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class Receiver {
     private static final long DELAYED_ACK_NS = 40_000_000;
     private static final long READ_PERIOD_NS = 5_000_000;
-    private static final long AGGREGATION_NS = 20_000; // of one poll of the interface
+    static final long AGGREGATION_NS = 20_000; // of one poll of the interface
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final int MAX_SACK_BLOCKS = 3; // beside timestamps
 
