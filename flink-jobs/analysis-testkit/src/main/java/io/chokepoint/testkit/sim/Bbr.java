@@ -28,6 +28,7 @@ final class Bbr implements CongestionControl {
     private static final long MIN_ROUND_TRIP_LIFE_NS = 10_000_000_000L;
     private static final long PROBE_ROUND_TRIP_NS = 200_000_000;
     private static final double PACING_MARGIN = 0.99;
+    private static final double NEARLY = 1.1;
     private static final double FIRST_ROUND_TRIP_NS = 1e6;
 
     private record Rate(long round, double bytesPerNano) {}
@@ -180,6 +181,11 @@ final class Bbr implements CongestionControl {
     @Override
     public boolean ignoresLoss() {
         return true;
+    }
+
+    @Override
+    public boolean isHeldBy(double receiveWindowBytes) {
+        return state != State.STARTUP && receiveWindowBytes <= NEARLY * bandwidthDelayBytes();
     }
 
     @Override

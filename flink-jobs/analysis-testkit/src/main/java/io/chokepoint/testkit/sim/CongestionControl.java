@@ -36,6 +36,11 @@ interface CongestionControl {
         return false;
     }
 
+    /** Whether the pace is what a receive window of so many bytes made of it. */
+    default boolean isHeldBy(double receiveWindowBytes) {
+        return false;
+    }
+
     /** Bytes a nanosecond at which segments may leave; infinite if ACKs alone pace them. */
     default double pacingBytesPerNano() {
         return Double.POSITIVE_INFINITY;

@@ -2,6 +2,7 @@
 package io.chokepoint.testkit.sim;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** What a simulation came to once it was steady: what a case is held to, and what goes into its truth. */
 final class Figures {
@@ -81,7 +82,11 @@ final class Figures {
                 .orElse(0);
     }
 
-    int numFlows() {
-        return simulation.flows().size();
+    /** Of the seen flows. */
+    double largestShareOfLink() {
+        return IntStream.range(0, scenario.flows)
+                .mapToDouble(this::shareOfLink)
+                .max()
+                .orElse(0);
     }
 }

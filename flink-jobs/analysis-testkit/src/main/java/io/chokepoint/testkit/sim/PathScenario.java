@@ -66,6 +66,7 @@ public final class PathScenario {
     long roundTripNs = 20 * NANOS_PER_MILLI;
     long hostToTapNs = 50 * NANOS_PER_MICRO;
     long jitterNs;
+    long hostNoiseNs;
     double lossProbability;
     double reorderProbability;
     long reorderDelayNs = 2 * NANOS_PER_MILLI;
@@ -236,6 +237,12 @@ public final class PathScenario {
     /** Uniform extra delay of each packet on its way, in order. */
     public PathScenario jitter(long microseconds) {
         jitterNs = microseconds * NANOS_PER_MICRO;
+        return this;
+    }
+
+    /** Mean of the exponential time a host takes for each ACK, to send it and to take it in; in order. */
+    public PathScenario hostNoise(long nanoseconds) {
+        hostNoiseNs = nanoseconds;
         return this;
     }
 

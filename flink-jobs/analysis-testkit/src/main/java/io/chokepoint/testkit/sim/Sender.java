@@ -310,6 +310,9 @@ final class Sender {
     }
 
     private Truth.Wait waitFor(boolean waitsForPace) {
+        if (waitsForPace && control.isHeldBy((double) (rightEdge - acknowledged))) {
+            return Truth.Wait.RECEIVER_WINDOW;
+        }
         if (congestionWindowFull || waitsForPace) {
             return Truth.Wait.CONGESTION_WINDOW;
         }

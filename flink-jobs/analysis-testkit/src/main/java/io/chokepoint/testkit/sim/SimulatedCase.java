@@ -38,7 +38,7 @@ final class SimulatedCase {
     static SimulatedCase shared(PathScenario scenario) {
         return new SimulatedCase(scenario, "shared_bottleneck")
                 .needs("link_busy_share", Figures::linkBusyShare, 0.9, 1)
-                .needs("share of the link", figures -> figures.shareOfLink(0), 0.002, 0.97)
+                .needs("largest share of the link", Figures::largestShareOfLink, 0.002, 0.97)
                 .needs("receiver_window", figures -> figures.waitShare(Truth.Wait.RECEIVER_WINDOW), 0, 0.05)
                 .needs("application", figures -> figures.waitShare(Truth.Wait.APPLICATION), 0, 0.1);
     }

@@ -46,6 +46,7 @@ final class SimulatedConnection {
     private final Path path;
     private final int[] ipId = new int[2];
     private final long[] lastArrivalNs = new long[2];
+    private final long[] lastNoiseNs = new long[2];
     private boolean started;
     private boolean requested;
 
@@ -177,12 +178,12 @@ final class SimulatedConnection {
     }
 
     private void leaveReceiver(Segment segment) {
-        events.after(scenario.hostToTapNs, () -> {
+        events.after(scenario.hostToTapNs + noiseNs(1), () -> {
             Packet packet = packet(segment);
             after.add(packet);
             events.after(delayNs(1), () -> {
                 before.add(atOtherTap(packet, false));
-                events.after(scenario.hostToTapNs, () -> arriveAtSender(segment));
+                events.after(scenario.hostToTapNs + noiseNs(0), () -> arriveAtSender(segment));
             });
         });
     }
@@ -193,6 +194,16 @@ final class SimulatedConnection {
         long jitterNs = scenario.jitterNs == 0 ? 0 : (long) (random.nextDouble() * scenario.jitterNs);
         lastArrivalNs[way] = Math.max(lastArrivalNs[way], events.nowNs() + delayNs + jitterNs);
         return lastArrivalNs[way] - events.nowNs();
+    }
+
+    /** What the host of a side takes for an ACK, in order. */
+    private long noiseNs(int side) {
+        if (scenario.hostNoiseNs == 0) {
+            return 0;
+        }
+        long noiseNs = Math.round(-Math.log(1 - random.nextDouble()) * scenario.hostNoiseNs);
+        lastNoiseNs[side] = Math.max(lastNoiseNs[side], events.nowNs() + noiseNs);
+        return lastNoiseNs[side] - events.nowNs();
     }
 
     private void arriveAtReceiver(Segment segment, boolean marked) {
