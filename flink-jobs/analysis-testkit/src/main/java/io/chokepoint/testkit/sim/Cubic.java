@@ -48,7 +48,7 @@ final class Cubic implements CongestionControl {
             epochNs = nowNs;
             renoSegments = window;
             maxSegments = Math.max(maxSegments, window);
-            plateauSeconds = Math.cbrt((maxSegments - window) / C);
+            plateauSeconds = StrictMath.cbrt((maxSegments - window) / C);
         }
         double seconds = (nowNs - epochNs) / NANOS_PER_SECOND;
         renoSegments += (renoSegments < priorSegments ? RENO_ALPHA : 1) * acknowledged / window;

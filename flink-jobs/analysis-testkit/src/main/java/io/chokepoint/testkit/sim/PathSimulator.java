@@ -95,7 +95,7 @@ public final class PathSimulator {
         double frameBits = (CROSS_PACKET_BYTES + Frame.LAYER_2_BYTES) * BITS_PER_BYTE;
         double meanGapNs =
                 frameBits / scenario.crossTrafficBitsPerSecond * NANOS_PER_SECOND * scenario.crossTrafficBurst;
-        long gapNs = Math.round(-Math.log(1 - random.nextDouble()) * meanGapNs);
+        long gapNs = Math.round(-StrictMath.log(1 - random.nextDouble()) * meanGapNs);
         long withinBurstNs = Math.round(frameBits
                 / (BURST_SPEED * Math.max(scenario.bottleneckBitsPerSecond, scenario.crossTrafficBitsPerSecond))
                 * NANOS_PER_SECOND);
@@ -111,7 +111,7 @@ public final class PathSimulator {
     /** Geometric. */
     private int burstLength() {
         double stops = 1.0 / scenario.crossTrafficBurst;
-        return 1 + (int) (Math.log(1 - random.nextDouble()) / Math.log(1 - stops));
+        return 1 + (int) (StrictMath.log(1 - random.nextDouble()) / StrictMath.log(1 - stops));
     }
 
     private void offerCrossPacket() {

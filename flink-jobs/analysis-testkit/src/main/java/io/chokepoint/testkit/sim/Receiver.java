@@ -31,6 +31,8 @@ final class Receiver {
     private long lastTimestamp;
     private long requestNext = 1;
     private long aggregatedBytes;
+    private long aggregateEnd;
+    private boolean aggregateTouchesHoles;
     private long aggregate; // only the one begun last may end
     private boolean echoesMark;
 
@@ -64,6 +66,9 @@ final class Receiver {
 
     /** Takes a segment with payload or FIN; its mark is echoed until the sender tells that it gave way (RFC 3168). */
     void onSegment(Segment segment, boolean marked) {
+        if (aggregatedBytes > 0 && segment.sequence() != aggregateEnd) {
+            endAggregate();
+        }
         echoesMark = marked || (echoesMark && (segment.flags() & Packet.CWR) == 0);
         lastTimestamp = segment.timestampValue();
         long before = next;
@@ -79,8 +84,8 @@ final class Receiver {
         }
         unacknowledgedSegments++;
         boolean inOrder = next > before && outOfOrder.isEmpty() && segment.end() == next;
-        if (inOrder && scenario.superSegmentBytes > 0) {
-            aggregate(segment);
+        if (duplicate == null && scenario.superSegmentBytes > 0) {
+            aggregate(segment, inOrder);
         } else {
             acknowledgeNowOrLater(!inOrder, duplicate);
         }
@@ -91,8 +96,10 @@ final class Receiver {
     }
 
     /** Generic receive offload: what arrives in one poll of the interface is one segment to TCP. */
-    private void aggregate(Segment segment) {
+    private void aggregate(Segment segment, boolean inOrder) {
         aggregatedBytes += segment.bytes();
+        aggregateEnd = segment.end();
+        aggregateTouchesHoles |= !inOrder;
         long mine = aggregatedBytes == segment.bytes() ? ++aggregate : aggregate;
         boolean isFull = aggregatedBytes + scenario.mss > scenario.superSegmentBytes;
         if (isFull || (segment.flags() & Packet.PSH) != 0) {
@@ -108,7 +115,7 @@ final class Receiver {
 
     private void endAggregate() {
         aggregatedBytes = 0;
-        acknowledgeNowOrLater(false, null);
+        acknowledgeNowOrLater(aggregateTouchesHoles, null);
     }
 
     private void acknowledgeNowOrLater(boolean now, long @Nullable [] duplicate) {
@@ -173,6 +180,7 @@ final class Receiver {
     private void answer(List<long[]> duplicates, int bytes, int flags) {
         unacknowledgedSegments = 0;
         aggregatedBytes = 0;
+        aggregateTouchesHoles = false;
         ackTimer++;
         long offered = Math.max(advertisedEdge, read + scenario.receiveBufferBytes) - next;
         long window =

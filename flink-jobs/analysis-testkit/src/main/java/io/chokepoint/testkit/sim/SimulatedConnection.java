@@ -86,7 +86,7 @@ final class SimulatedConnection {
     }
 
     private int senderHost() {
-        return scenario.ownHosts ? FIRST_SENDER_HOST + index : FIRST_SENDER_HOST;
+        return scenario.ownHosts && index > 0 ? RECEIVER_HOST + index : FIRST_SENDER_HOST;
     }
 
     private Flow between(int clientHost, int clientPort, int serverHost, int serverPort) {
@@ -201,7 +201,7 @@ final class SimulatedConnection {
         if (scenario.hostNoiseNs == 0) {
             return 0;
         }
-        long noiseNs = Math.round(-Math.log(1 - random.nextDouble()) * scenario.hostNoiseNs);
+        long noiseNs = Math.round(-StrictMath.log(1 - random.nextDouble()) * scenario.hostNoiseNs);
         lastNoiseNs[side] = Math.max(lastNoiseNs[side], events.nowNs() + noiseNs);
         return lastNoiseNs[side] - events.nowNs();
     }

@@ -63,6 +63,6 @@ enum TimestampQuality {
     }
 
     private static long exponential(double meanNs, Random random) {
-        return Math.round(-Math.log(1 - random.nextDouble()) * meanNs);
+        return Math.round(-StrictMath.log(1 - random.nextDouble()) * meanNs);
     }
 }
