@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.testkit.sim;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,13 @@ public final class PathScenario {
 
     /** A link beside the bottleneck. */
     record Stage(double bitsPerSecond, long queueBytes) {}
+
+    /** Where the narrowest link lies. */
+    enum Narrowest {
+        BEFORE_BOTH_TAPS,
+        BETWEEN_TAPS,
+        BEHIND_BOTH_TAPS
+    }
 
     /** How the queue in front of the bottleneck is served. */
     enum Queueing {
@@ -305,6 +313,26 @@ public final class PathScenario {
         slotNs = newSlotNs;
         binNs = newBinNs;
         return this;
+    }
+
+    Narrowest narrowest() {
+        double upstreamRate = upstream == null ? Double.MAX_VALUE : upstream.bitsPerSecond();
+        double downstreamRate = downstream == null ? Double.MAX_VALUE : downstream.bitsPerSecond();
+        if (bottleneckBitsPerSecond <= Math.min(upstreamRate, downstreamRate)) {
+            return Narrowest.BETWEEN_TAPS;
+        }
+        return upstreamRate <= downstreamRate ? Narrowest.BEFORE_BOTH_TAPS : Narrowest.BEHIND_BOTH_TAPS;
+    }
+
+    /** Rate and queue of the narrowest link. */
+    Stage narrowestStage() {
+        Stage between = new Stage(bottleneckBitsPerSecond, queueBytes);
+        return Objects.requireNonNull(
+                switch (narrowest()) {
+                    case BEFORE_BOTH_TAPS -> upstream;
+                    case BETWEEN_TAPS -> between;
+                    case BEHIND_BOTH_TAPS -> downstream;
+                });
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.chokepoint.testkit.Packet;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
@@ -79,11 +80,18 @@ public final class PathSimulator {
         events.runUntil(scenario.startNs + scenario.durationNs);
         List<SimulatedFlow> all =
                 connections.stream().map(SimulatedConnection::seen).toList();
-        path.bottleneck().books().advance(events.nowNs());
-        return new Simulation(
-                all.subList(0, scenario.flows),
-                all.subList(scenario.flows, all.size()),
-                path.bottleneck().books());
+        LinkBooks books = narrowest().books();
+        books.advance(events.nowNs());
+        return new Simulation(all.subList(0, scenario.flows), all.subList(scenario.flows, all.size()), books);
+    }
+
+    private Link narrowest() {
+        return Objects.requireNonNull(
+                switch (scenario.narrowest()) {
+                    case BEFORE_BOTH_TAPS -> path.upstream();
+                    case BETWEEN_TAPS -> path.bottleneck();
+                    case BEHIND_BOTH_TAPS -> path.downstream();
+                });
     }
 
     /** The packets of one tap in the order in which it saw them. */

@@ -25,6 +25,8 @@ final class SimulatedConnection {
     private static final int TTL_AT_ITS_HOST = 64;
     private static final int HOPS_BETWEEN_TAPS = 4;
     private static final int SENDER_WINDOW_SCALE = 7;
+    private static final long LEAST_ACK_GAP_NS = 50; // no host sends or takes them faster
+    private static final long MORE_ACK_GAP_NS = 150;
     private static final int ECT_0 = 2;
     private static final int CE = 3;
     private static final int TIMESTAMP_BYTES = 12;
@@ -201,9 +203,13 @@ final class SimulatedConnection {
         if (scenario.hostNoiseNs == 0) {
             return 0;
         }
-        long noiseNs = Math.round(-StrictMath.log(1 - random.nextDouble()) * scenario.hostNoiseNs);
-        lastNoiseNs[side] = Math.max(lastNoiseNs[side], events.nowNs() + noiseNs);
+        long afterLastNs = lastNoiseNs[side] + LEAST_ACK_GAP_NS + exponentialNs(MORE_ACK_GAP_NS);
+        lastNoiseNs[side] = Math.max(afterLastNs, events.nowNs() + exponentialNs(scenario.hostNoiseNs));
         return lastNoiseNs[side] - events.nowNs();
+    }
+
+    private long exponentialNs(long meanNs) {
+        return Math.round(-StrictMath.log(1 - random.nextDouble()) * meanNs);
     }
 
     private void arriveAtReceiver(Segment segment, boolean marked) {

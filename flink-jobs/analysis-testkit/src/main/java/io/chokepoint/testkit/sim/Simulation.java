@@ -8,6 +8,6 @@ import java.util.List;
  *
  * @param flows those that the taps are there for
  * @param hiddenFlows others, over the same bottleneck
- * @param bottleneck what the link between the taps did
+ * @param bottleneck what the narrowest link did
  */
 record Simulation(List<SimulatedFlow> flows, List<SimulatedFlow> hiddenFlows, LinkBooks bottleneck) {}

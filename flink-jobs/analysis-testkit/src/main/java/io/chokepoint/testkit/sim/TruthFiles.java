@@ -136,9 +136,9 @@ final class TruthFiles {
         boolean isPaced = application.periodNs() != Long.MAX_VALUE;
         Map<String, @Nullable Object> parameters = new LinkedHashMap<>();
         parameters.put("seed", scenario.seed);
-        parameters.put("rate_mbit", scenario.bottleneckBitsPerSecond / MEGA);
+        parameters.put("rate_mbit", scenario.narrowestStage().bitsPerSecond() / MEGA);
         parameters.put("rtt_ms", scenario.roundTripNs / NANOS_PER_MILLI);
-        parameters.put("queue_kb", scenario.queueBytes / KILO);
+        parameters.put("queue_kb", scenario.narrowestStage().queueBytes() / KILO);
         parameters.put("access_mbit", scenario.accessBitsPerSecond / MEGA);
         parameters.put("cc", scenario.congestionControl.name().toLowerCase(Locale.ROOT));
         parameters.put("flows", scenario.flows);
@@ -160,8 +160,11 @@ final class TruthFiles {
         parameters.put("queueing", scenario.queueing.name().toLowerCase(Locale.ROOT));
         parameters.put("ecn", scenario.ecn);
         parameters.put("policer_mbit", megabits(scenario.policer));
+        parameters.put("narrowest", scenario.narrowest().name().toLowerCase(Locale.ROOT));
+        parameters.put("between_taps_mbit", scenario.bottleneckBitsPerSecond / MEGA);
         parameters.put("upstream_mbit", megabits(scenario.upstream));
         parameters.put("downstream_mbit", megabits(scenario.downstream));
+        parameters.put("host_noise_us", scenario.hostNoiseNs / KILO);
         parameters.put("offload", scenario.superSegmentBytes > 0);
         parameters.put("offload_at_taps", scenario.offloadAtTaps);
         parameters.put("clock", simulatedCase.quality().text());

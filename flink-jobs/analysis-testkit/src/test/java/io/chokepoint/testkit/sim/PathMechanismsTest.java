@@ -83,9 +83,17 @@ class PathMechanismsTest {
         PathScenario narrowBefore = fast("narrow before").upstream(800, 60);
         PathScenario narrowBehind = fast("narrow behind").downstream(800, 60);
 
-        assertThat(figures(narrowBefore).linkBusyShare()).isCloseTo(0.8, within(0.02));
-        assertThat(figures(narrowBefore).queueStandingShare()).isZero();
-        assertThat(figures(narrowBehind).linkBusyShare()).isCloseTo(0.8, within(0.03));
+        assertThat(figures(narrowBefore).linkBusyShare()).isGreaterThan(0.97);
+        assertThat(figures(narrowBefore).queueStandingShare()).isGreaterThan(0.9);
+        assertThat(figures(narrowBehind).linkBusyShare()).isGreaterThan(0.97);
+        SimulatedFlow before = PathSimulator.run(narrowBefore).get(0);
+        long arrived = before.before().stream()
+                .filter(packet -> packet.payloadBytes() > 0)
+                .count();
+        long lost = before.truth().droppedPackets();
+        assertThat(lost).isPositive();
+        assertThat(before.truth().sentSegments() - lost - arrived)
+                .isBetween(0L, 60L + 20L); // in queue and on their way
     }
 
     @Test
