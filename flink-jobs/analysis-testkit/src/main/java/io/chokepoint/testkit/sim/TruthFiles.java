@@ -196,6 +196,7 @@ final class TruthFiles {
         truth.put("delivered_frames", delivered - randomLosses);
         truth.put("queue_drops", queueDrops);
         truth.put("random_losses", randomLosses);
+        truth.put("reordered_frames", 0);
         truth.put("cross_share_of_link", figures.shareOfLink(Frame.CROSS_TRAFFIC));
         truth.put("stalled_seconds", 0.0);
         truth.put("num_stalls", 0);
