@@ -1,57 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.testkit.sim;
 
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A link with a rate and a drop-tail queue in front of it; both are counted in IP bytes + {@link #LAYER_2_BYTES}.
- *
- * <p>Guarantee: first in, first out, and never more than {@code queueBytes} waiting.
- */
-final class Link<T> {
-    static final int LAYER_2_BYTES = 14;
-
+/** A link with a rate, a queue in front of it and, if asked for, a policer in front of that. */
+final class Link {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final int BITS_PER_BYTE = 8;
 
     private final EventQueue events;
     private final double bitsPerSecond;
-    private final long queueBytes;
-    private final Consumer<T> out;
-    private long busyUntilNs;
-    private long waitingBytes;
-    private long maxWaitingBytes;
+    private final QueueDiscipline queue;
+    private final @Nullable TokenBucket policer;
+    private final LinkBooks books;
+    private boolean isSending;
 
-    Link(EventQueue events, double bitsPerSecond, long queueBytes, Consumer<T> out) {
+    Link(
+            EventQueue events,
+            double bitsPerSecond,
+            QueueDiscipline queue,
+            @Nullable TokenBucket policer,
+            LinkBooks books) {
         this.events = events;
         this.bitsPerSecond = bitsPerSecond;
-        this.queueBytes = queueBytes;
-        this.out = out;
+        this.queue = queue;
+        this.policer = policer;
+        this.books = books;
     }
 
-    /** Offers a packet; false if it found no room and is gone. */
-    boolean offer(T packet, int ipBytes) {
-        int bytes = ipBytes + LAYER_2_BYTES;
-        if (waitingBytes + bytes > queueBytes) {
-            return false;
+    void offer(Frame frame) {
+        long nowNs = events.nowNs();
+        if (policer != null && frame.flow != Frame.CROSS_TRAFFIC && !policer.takes(frame, nowNs)) {
+            drop(frame);
+            return;
         }
-        waitingBytes += bytes;
-        maxWaitingBytes = Math.max(maxWaitingBytes, waitingBytes);
-        busyUntilNs = Math.max(busyUntilNs, events.nowNs()) + transmissionNs(bytes);
-        events.after(busyUntilNs - events.nowNs(), () -> {
-            waitingBytes -= bytes;
-            out.accept(packet);
-        });
-        return true;
+        frame.enqueued(nowNs);
+        queue.offer(frame, nowNs, this::drop);
+        if (!isSending) {
+            sendNext();
+        }
+        books.waiting(nowNs, queue.waitingBytes());
     }
 
-    /** How long a packet that arrives now would wait before its first bit leaves. */
-    long queueingNs() {
-        return Math.max(0, busyUntilNs - events.nowNs());
+    private void sendNext() {
+        Frame frame = queue.poll(events.nowNs(), this::drop);
+        isSending = frame != null;
+        if (frame != null) {
+            events.after(transmissionNs(frame.bytes), () -> {
+                queue.left(frame);
+                books.sent(frame, events.nowNs());
+                sendNext();
+                books.waiting(events.nowNs(), queue.waitingBytes());
+                frame.delivered();
+            });
+        }
     }
 
-    long maxWaitingBytes() {
-        return maxWaitingBytes;
+    private void drop(Frame frame) {
+        books.dropped(frame, events.nowNs());
+        frame.dropped();
+    }
+
+    LinkBooks books() {
+        return books;
     }
 
     private long transmissionNs(int bytes) {

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What a sender has in flight, what of it arrived or is lost, and what was sent again (RFC 6675). */
 final class LossDetector {
@@ -23,11 +24,14 @@ final class LossDetector {
         long sentNs;
         State state = State.ON_ITS_WAY;
         boolean resent;
+        long arrivedAtSendBytes;
+        long arrivedAtSendNs;
+        long firstSentNs;
+        boolean applicationLimited;
 
-        Sent(long sequence, int bytes, long sentNs) {
+        Sent(long sequence, int bytes) {
             this.sequence = sequence;
             this.bytes = bytes;
-            this.sentNs = sentNs;
         }
 
         long end() {
@@ -43,14 +47,44 @@ final class LossDetector {
     private long arrivedBytes;
     private boolean lossFound;
     private long lostAgainSentNs;
+    private long lastArrivalNs;
+    private long firstSentNs;
+    private long applicationLimitedUntilBytes;
+    private @Nullable Sent newestArrived;
+    private @Nullable DeliverySample lastSample;
 
     boolean isEmpty() {
         return flight.isEmpty();
     }
 
     void sent(long sequence, int bytes, long nowNs) {
-        flight.addLast(new Sent(sequence, bytes, nowNs));
+        Sent sent = new Sent(sequence, bytes);
+        leaves(sent, nowNs);
+        flight.addLast(sent);
         bytesIn[State.ON_ITS_WAY.ordinal()] += bytes;
+    }
+
+    private void leaves(Sent sent, long nowNs) {
+        if (pipeBytes() == 0) {
+            firstSentNs = nowNs;
+            lastArrivalNs = nowNs;
+        }
+        sent.sentNs = nowNs;
+        sent.arrivedAtSendBytes = arrivedBytes;
+        sent.arrivedAtSendNs = lastArrivalNs;
+        sent.firstSentNs = firstSentNs;
+        sent.applicationLimited = arrivedBytes < applicationLimitedUntilBytes;
+    }
+
+    /** The sender has nothing more to send: what is in flight does not show what the path could deliver. */
+    void ranDry() {
+        applicationLimitedUntilBytes = arrivedBytes + pipeBytes() + 1;
+    }
+
+    /** What the last ACK told of the delivery; null if it told nothing. */
+    @Nullable
+    DeliverySample lastSample() {
+        return lastSample;
     }
 
     private void move(Sent sent, State to) {
@@ -63,6 +97,7 @@ final class LossDetector {
     long onAck(long acknowledged, List<long[]> sackBlocks, RetransmissionTimer timer, long nowNs) {
         long arrivedBefore = arrivedBytes;
         long newestNs = 0;
+        newestArrived = null;
         for (Sent first = flight.peekFirst();
                 first != null && first.end() <= acknowledged;
                 first = flight.peekFirst()) {
@@ -81,7 +116,21 @@ final class LossDetector {
             }
         }
         lossFound = bytesIn[State.SACKED.ordinal()] > 0 && markLost(newestNs, timer.smoothedRttNs());
+        lastSample = newestArrived == null ? null : sample(newestArrived, arrivedBytes - arrivedBefore, nowNs);
         return arrivedBytes - arrivedBefore;
+    }
+
+    private DeliverySample sample(Sent sent, long newlyArrivedBytes, long nowNs) {
+        lastArrivalNs = nowNs;
+        firstSentNs = sent.sentNs;
+        long tookNs = Math.max(sent.sentNs - sent.firstSentNs, nowNs - sent.arrivedAtSendNs);
+        return new DeliverySample(
+                arrivedBytes,
+                sent.arrivedAtSendBytes,
+                newlyArrivedBytes,
+                tookNs == 0 ? 0 : (arrivedBytes - sent.arrivedAtSendBytes) / (double) tookNs,
+                sent.resent ? 0 : nowNs - sent.sentNs,
+                sent.applicationLimited);
     }
 
     /** When the youngest retransmission that was lost had left. */
@@ -94,9 +143,12 @@ final class LossDetector {
         return lossFound;
     }
 
-    private static long delivered(Sent sent, RetransmissionTimer timer, long nowNs) {
+    private long delivered(Sent sent, RetransmissionTimer timer, long nowNs) {
         if (!sent.resent) {
             timer.sample(nowNs - sent.sentNs); // Karn: no sample of what was sent twice
+        }
+        if (newestArrived == null || sent.sentNs >= newestArrived.sentNs) {
+            newestArrived = sent;
         }
         return sent.sentNs;
     }
@@ -146,9 +198,9 @@ final class LossDetector {
 
     Lost resendFirstLost(long nowNs) {
         Sent lost = firstLost();
+        leaves(lost, nowNs);
         move(lost, State.ON_ITS_WAY);
         lost.resent = true;
-        lost.sentNs = nowNs;
         return new Lost(lost.sequence, lost.bytes);
     }
 

@@ -3,19 +3,22 @@ package io.chokepoint.testkit.sim;
 
 /** Restarts, doubles and fires: RFC 6298. */
 final class RetransmissionTimer {
-    private static final long MIN_RTO_NS = 200_000_000;
     private static final int MAX_BACKOFF = 6;
 
     private final EventQueue events;
+    private final long minTimeoutNs;
     private final Runnable onTimeout;
     private double smoothedRttNs;
     private double rttVariationNs;
+    private long lowestRttNs = Long.MAX_VALUE;
     private int backoff;
     private boolean running;
-    private long generation; // a timer that was restarted must not fire
+    private long dueNs;
+    private long wakesNs = Long.MAX_VALUE; // one event is enough, if it looks again when it comes too early
 
-    RetransmissionTimer(EventQueue events, Runnable onTimeout) {
+    RetransmissionTimer(EventQueue events, long minTimeoutNs, Runnable onTimeout) {
         this.events = events;
+        this.minTimeoutNs = minTimeoutNs;
         this.onTimeout = onTimeout;
     }
 
@@ -27,11 +30,16 @@ final class RetransmissionTimer {
             rttVariationNs += (Math.abs(smoothedRttNs - rttNs) - rttVariationNs) / 4;
             smoothedRttNs += (rttNs - smoothedRttNs) / 8;
         }
+        lowestRttNs = Math.min(lowestRttNs, rttNs);
         backoff = 0;
     }
 
     double smoothedRttNs() {
         return smoothedRttNs;
+    }
+
+    long lowestRttNs() {
+        return lowestRttNs;
     }
 
     void ensureRunning() {
@@ -42,18 +50,30 @@ final class RetransmissionTimer {
 
     void restart(boolean run) {
         running = run;
-        long mine = ++generation;
         if (run) {
-            long timeoutNs = Math.max(MIN_RTO_NS, (long) (smoothedRttNs + 4 * rttVariationNs)) << backoff;
-            events.after(timeoutNs, () -> fire(mine));
+            dueNs = events.nowNs() + (Math.max(minTimeoutNs, (long) (smoothedRttNs + 4 * rttVariationNs)) << backoff);
+            wakeUp();
         }
     }
 
-    private void fire(long mine) {
-        if (mine == generation) {
+    private void wakeUp() {
+        if (dueNs < wakesNs) {
+            wakesNs = dueNs;
+            events.after(dueNs - events.nowNs(), this::look);
+        }
+    }
+
+    private void look() {
+        if (events.nowNs() < wakesNs) {
+            return;
+        }
+        wakesNs = Long.MAX_VALUE;
+        if (running && events.nowNs() >= dueNs) {
             running = false;
             backoff = Math.min(backoff + 1, MAX_BACKOFF);
             onTimeout.run();
+        } else if (running) {
+            wakeUp();
         }
     }
 }

@@ -19,7 +19,7 @@ class PathScenariosTest {
     void theSendersOwnBooksAgreeWithTheLabel(PathScenarios.Labelled labelled) {
         for (SimulatedFlow flow : PathSimulator.run(labelled.scenario())) {
             assertThat(flow.truth().share(labelled.senderWait()))
-                    .as("%s: %s", labelled, flow.truth().seconds())
+                    .as("%s: %s", labelled, flow.truth().slots())
                     .isGreaterThan(0.7);
         }
     }

@@ -37,7 +37,7 @@ class PathSimulatorTest {
 
         // 50 Mbit/s in frames of 1514 bytes carry 1448 of payload each: 47.8 Mbit/s.
         assertThat(goodputMegabits(flow.after(), 5, 10)).isCloseTo(50 * 1448 / 1514.0, within(0.1));
-        assertThat(flow.truth().seconds().get(8).share(Truth.Wait.CONGESTION_WINDOW))
+        assertThat(flow.truth().slots().get(8).share(Truth.Wait.CONGESTION_WINDOW))
                 .isEqualTo(1);
         assertThat(flow.truth().droppedPackets()).isPositive();
     }
@@ -51,7 +51,7 @@ class PathSimulatorTest {
 
         // 64,000 B, of which whole segments are sent: 44 x 1448 B in 20 ms and what a segment takes on the way.
         assertThat(goodputMegabits(flow.before(), 1, 5)).isBetween(24.5, 25.5);
-        assertThat(flow.truth().seconds().get(3).share(Truth.Wait.RECEIVER_WINDOW))
+        assertThat(flow.truth().slots().get(3).share(Truth.Wait.RECEIVER_WINDOW))
                 .isGreaterThan(0.9);
         assertThat(flow.truth().droppedPackets()).isZero();
     }
@@ -64,7 +64,7 @@ class PathSimulatorTest {
                 .lasting(10_000));
 
         assertThat(goodputMegabits(flow.after(), 2, 10)).isCloseTo(8, within(0.3));
-        assertThat(flow.truth().seconds().get(5).share(Truth.Wait.RECEIVER_WINDOW))
+        assertThat(flow.truth().slots().get(5).share(Truth.Wait.RECEIVER_WINDOW))
                 .isGreaterThan(0.9);
     }
 
@@ -74,7 +74,7 @@ class PathSimulatorTest {
                 only(PathScenario.named("send buffer").sendBuffer(65_536).lasting(5_000));
 
         assertThat(goodputMegabits(flow.before(), 1, 5)).isBetween(15.0, 26.3);
-        assertThat(flow.truth().seconds().get(3).share(Truth.Wait.SEND_BUFFER)).isGreaterThan(0.9);
+        assertThat(flow.truth().slots().get(3).share(Truth.Wait.SEND_BUFFER)).isGreaterThan(0.9);
     }
 
     @Test
@@ -84,7 +84,7 @@ class PathSimulatorTest {
                 .lasting(5_000));
 
         assertThat(goodputMegabits(flow.after(), 1, 5)).isCloseTo(3.2, within(0.05));
-        assertThat(flow.truth().seconds().get(3).share(Truth.Wait.APPLICATION)).isGreaterThan(0.9);
+        assertThat(flow.truth().slots().get(3).share(Truth.Wait.APPLICATION)).isGreaterThan(0.9);
     }
 
     @Test
