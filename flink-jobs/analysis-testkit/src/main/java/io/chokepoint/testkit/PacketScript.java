@@ -43,7 +43,7 @@ import java.util.stream.Stream;
  * is, and {@code 0:0(0)} without SYN stands for an empty packet there. {@code ack @} acknowledges all that the peer has
  * sent, {@code ack @-1460} all but so much; {@code TS val @} is the time in ms, {@code ecr @} the last value seen from the
  * peer. Window, TTL and traffic class stay as they were for the sender; IP ids count up from 1. A connection that another
- * one follows ends as REPLACED, with the first packet of that one.
+ * one follows ends as REPLACED with its last packet.
  */
 public final class PacketScript {
     private static final Pattern FLOW = Pattern.compile("flow A (?<a>\\S+) B (?<b>\\S+)(?: domain (?<domain>\\d+))?"
@@ -129,10 +129,7 @@ public final class PacketScript {
         List<List<Packet>> connections = connections();
         List<RunSpec> runs = new ArrayList<>();
         for (int i = 0; i + 1 < connections.size(); i++) {
-            List<Packet> packets = connections.get(i);
-            long lastNs = packets.get(packets.size() - 1).timeNs();
-            long nextNs = connections.get(i + 1).get(0).timeNs();
-            runs.addAll(cutter.cutAndEnd(flow(), packets, "REPLACED", nextNs - lastNs));
+            runs.addAll(cutter.cutAndEnd(flow(), connections.get(i), "REPLACED", 0));
         }
         runs.addAll(cutter.cutAndEnd(flow(), connections.get(connections.size() - 1), endReason, endAfterNs));
         return runs;

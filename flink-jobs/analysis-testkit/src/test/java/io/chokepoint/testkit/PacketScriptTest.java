@@ -160,7 +160,7 @@ class PacketScriptTest {
         assertThat(script.packets()).extracting(Packet::sequenceNumber).containsExactly(500, 501, 7);
         List<RunSpec> runs = script.runs(new RunCutter(256, false, false));
         assertThat(runs).extracting(RunSpec::endReason).containsExactly("NONE", "REPLACED", "NONE", "IDLE");
-        assertThat(runs.get(1).observedUntilNs()).isEqualTo(runs.get(2).flowStartNs());
+        assertThat(runs).extracting(RunSpec::packetsBefore).containsExactly(0L, 2L, 0L, 1L);
     }
 
     @Test
