@@ -21,13 +21,13 @@ import java.util.Map;
 final class Tap {
     private static final BatchEncoder ENCODER = new BatchEncoder(BatchHeader.ofTap("leaf1"));
     private static final long SESSION = 1;
-    private static final long RESOLUTION_NANOS = 1;
 
     private final RunReader reader = new RunReader();
     private final Run reused = new Run(); // the analysis may keep nothing of it
     private final List<Row> rows = new ArrayList<>();
     private final List<RunFate> fates = new ArrayList<>();
     private final String name;
+    private long resolutionNanos = 1;
     private FlowAnalysis analysis;
 
     Tap(String name) {
@@ -60,6 +60,12 @@ final class Tap {
         return taps.values().stream().flatMap(tap -> tap.rows.stream()).toList();
     }
 
+    /** Stamps go in larger steps than a nanosecond. */
+    Tap resolving(long nanos) {
+        resolutionNanos = nanos;
+        return this;
+    }
+
     Tap takeAll(List<RunSpec> runs) {
         runs.forEach(this::take);
         return this;
@@ -72,7 +78,7 @@ final class Tap {
     }
 
     private void take(Run run) {
-        fates.add(analysis.onRun(run, SESSION, RESOLUTION_NANOS, rows::add));
+        fates.add(analysis.onRun(run, SESSION, resolutionNanos, rows::add));
     }
 
     /** Goes on with a copy of the analysis, made of its state. */

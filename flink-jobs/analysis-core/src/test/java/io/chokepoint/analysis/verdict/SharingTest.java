@@ -30,6 +30,7 @@ class SharingTest {
         "early waits follow the rate: alone,         0,  0,  60, 0.04,  20, ALONE,     60, 0",
         "early waits follow the rate: shared,        0,  0,  60, 0.30,  20, SHARED,    0,  60",
         "early waits beside decided ones,            50, 10, 40, 0.02,  20, ALONE,     90, 10",
+        "as much of the one as of the other,         50, 50, 0,  0.05,  20, ALONE,     50, 50",
         "an odd ns of undecided time is not lost,    0,  0,  61, 0.10,  20, UNDECIDED, 31, 30",
     })
     void outsideOneGreyZoneTheLargerShareNamesTheAnswer(
