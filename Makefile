@@ -30,4 +30,7 @@ fmt: ## bring Java and C into the house's form
 bench: ## print the figures of docs/benchmarks.md
 	bench/run
 
-.PHONY: help build demo demo-stop test lint fmt bench
+mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
+	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
+
+.PHONY: help build demo demo-stop test lint fmt bench mutate
