@@ -43,6 +43,7 @@ class ReasonsTest {
         analyse();
         return Stream.of(
                 test("every nanosecond has one cause", this::everyNanosecondHasOneCause),
+                test("what needs a capacity follows from it", this::whatNeedsACapacityFollowsFromIt),
                 test("restarts do not matter", () -> assertThat(restarted).isEqualTo(notRestarted)),
                 test("every cause is among the rows", this::everyCauseIsAmongTheRows),
                 test("the evidence bears the name of the cause", this::theEvidenceBearsTheNameOfTheCause),
@@ -321,6 +322,37 @@ class ReasonsTest {
                         .isGreaterThan(0.9 * row.get(RowField.RTT_MIN_SECONDS));
             }
         });
+    }
+
+    private void whatNeedsACapacityFollowsFromIt() {
+        assertThat(rows).filteredOn(ReasonsTest::isProven).isNotEmpty().allSatisfy(row -> {
+            double rttSeconds = row.get(RowField.RTT_MIN_SECONDS) / 1e9;
+            double segment = row.get(RowField.MSS_BYTES) * 8.0 / row.get(RowField.CAPACITY_BITS_PER_SECOND);
+            double window = row.get(RowField.RECEIVER_WINDOW_MEAN_BYTES);
+            double gaps = window / row.get(RowField.MSS_BYTES) - 1;
+            assertThat(row.get(RowField.CAPACITY_CONFIDENCE)).isBetween(1L, 1_000L);
+            if (window > 0) {
+                double burstiness = 1e4 * (1 - gaps * segment / rttSeconds);
+                assertThat((double) row.get(RowField.BURSTINESS_SCORE))
+                        .isCloseTo(burstiness, within(2 + Math.abs(burstiness) * 1e-3));
+            }
+            if (label(row, RowField.ROOT_CAUSE).equals("unshared_bottleneck")) {
+                assertThat(row.get(RowField.DISPERSION_SCORE)).isBetween(-1_000L, 2_500L);
+            }
+        });
+    }
+
+    /** Sixty packets of 1514 bytes fit the queue that overflows. */
+    @Test
+    void theQueueAtALossIsThatOfTheLink() {
+        SimulatedFlow flow = PathSimulator.run(
+                        PathScenario.named("overflows").bottleneck(20, 60).lasting(5_000))
+                .get(0);
+
+        Row before = life(Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "FIN", 0)));
+
+        assertThat(before.get(RowField.LOSS_EVENTS)).isPositive();
+        assertThat(before.get(RowField.QUEUE_BYTES_AT_LOSS)).isBetween(60 * 1_514L / 2, 60 * 1_514L * 5 / 4);
     }
 
     @Test
