@@ -33,4 +33,7 @@ bench: ## print the figures of docs/benchmarks.md
 dataset: ## run the cases of the testbed into build/dataset (as root, half an hour; resumes)
 	testbed/dataset
 
-.PHONY: help build demo demo-stop test lint fmt bench dataset
+mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
+	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
+
+.PHONY: help build demo demo-stop test lint fmt bench dataset mutate

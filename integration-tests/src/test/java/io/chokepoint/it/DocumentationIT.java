@@ -14,8 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Commands shown in the documentation say what the documentation shows. After a change on purpose, {@code mvn -f
- * integration-tests/pom.xml verify -Dit.test=DocumentationIT -Dchokepoint.write=true} writes it anew.
+ * Commands shown in the documentation say what the documentation shows. After a change on purpose, {@code mvn -pl
+ * integration-tests -am verify -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dit.test=DocumentationIT
+ * -Dchokepoint.write=true} writes it anew.
  */
 class DocumentationIT {
     private static final Pattern SHOWN = Pattern.compile("```\n\\$ (\\./chokepoint .*)\n([^`]*)```");

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,13 +20,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * All samples through the real probe, broker, JobManager, TaskManager and tables: what arrives is what the command line
+ * All samples, and all packet scripts as one capture, through the real probe, broker, JobManager, TaskManager and tables: what arrives is what the command line
  * says, bit for bit, however the way is configured, and the books balance over all hops.
  */
 class PipelineIT {
     private static final int BAD_RECORDS = 5;
 
+    private static final List<Path> CAPTURES = new ArrayList<>();
+
     private static List<Map<String, String>> expected;
+
+    @TempDir
+    static Path scripts;
 
     @TempDir
     Path directory;
@@ -33,8 +39,10 @@ class PipelineIT {
     @BeforeAll
     static void judgeByTheCommandLine() throws IOException {
         chokepoint("build", "probe", "cli", "job").run().succeeded();
+        CAPTURES.addAll(Samples.captures());
+        CAPTURES.add(Scripts.captureOfAll(scripts));
         List<String> out = chokepoint("analyze", "--format", "json")
-                .with(Samples.captures().toArray())
+                .with(CAPTURES.toArray())
                 .run()
                 .succeeded();
         expected = Rows.of(out);
@@ -46,7 +54,7 @@ class PipelineIT {
             throws IOException {
         try (Stack stack = Stack.start(stateBackend, parallelism, partitions)) {
             Map<String, Map<String, Long>> books = new HashMap<>();
-            for (Path capture : Samples.captures()) {
+            for (Path capture : CAPTURES) {
                 books.put(Samples.tap(capture), stack.play(capture, "--batch-bytes", batchBytes));
             }
 
@@ -77,7 +85,7 @@ class PipelineIT {
     }
 
     private static void theProbeReceivedWhatCapinfosCounts(Map<String, Map<String, Long>> books) throws IOException {
-        for (Path capture : Samples.captures()) {
+        for (Path capture : CAPTURES) {
             assertThat(books.get(Samples.tap(capture)))
                     .as("books of %s", capture)
                     .containsEntry("frames_received", Capinfos.frames(capture));

@@ -168,7 +168,8 @@ final class RowWriter {
             row.set(RowField.RTO_SECONDS, path.timeoutNanos());
         }
         if (rtts.total() > 0) {
-            row.set(RowField.RTT_P50_SECONDS, rtts.quantile(0.5)).set(RowField.RTT_P99_SECONDS, rtts.quantile(0.99));
+            double mean = (double) tally.get(Sum.RTT_SUM_NS) / Math.max(1, tally.get(Sum.RTT_SAMPLES));
+            row.set(RowField.RTT_P50_SECONDS, rtts.median(mean)).set(RowField.RTT_P99_SECONDS, rtts.quantile(0.99));
         }
         long samples = tally.get(Sum.RTT_SAMPLES);
         if (samples > 0 && lowest > 0) {

@@ -53,7 +53,7 @@ record Verdict(RootCause cause, boolean isShort) {
             row.set(RowField.SUB_CAUSE, sub);
         }
         row.set(RowField.CONFIDENCE, Math.round(PERMILLE * confidence(shares, half)));
-        writeEvidence(row, tally, shares, half, dispersion, packets);
+        writeEvidence(row, tally, shares, half, dispersion, packets, capacity > 0);
         writeAdvice(row, sub, half, capacity, tally);
         writeCost(row, tally, nanos, capacity);
     }
@@ -130,7 +130,7 @@ record Verdict(RootCause cause, boolean isShort) {
     }
 
     private void writeEvidence(
-            Row row, Tally tally, Shares shares, HalfConnection half, double dispersion, long packets) {
+            Row row, Tally tally, Shares shares, HalfConnection half, double dispersion, long packets, boolean proven) {
         long rate = Math.round(100 * (1 - dispersion));
         long outstanding = tally.get(Sum.OUTSTANDING_MAX_BYTES) / KILO;
         long queueMicros = meanQueueNanos(tally) / NANOS_PER_MICRO;
@@ -167,15 +167,19 @@ record Verdict(RootCause cause, boolean isShort) {
                         percent(shares, shares.fullPath()),
                         rate,
                         half.path().provenSamples());
-            case SHARED_BOTTLENECK ->
-                evidence(row, EvidenceRule.SHARED_BOTTLENECK, percent(shares, shares.fullPath()), queueMicros, rate);
-            case BOTTLENECK ->
+            case SHARED_BOTTLENECK, BOTTLENECK -> {
+                if (cause == RootCause.SHARED_BOTTLENECK && proven) {
+                    evidence(
+                            row, EvidenceRule.SHARED_BOTTLENECK, percent(shares, shares.fullPath()), queueMicros, rate);
+                    return;
+                }
                 evidence(
                         row,
                         EvidenceRule.BOTTLENECK,
                         percent(shares, shares.fullPath()),
                         queueMicros,
                         half.path().provenSamples());
+            }
             case TRANSPORT ->
                 evidence(
                         row,

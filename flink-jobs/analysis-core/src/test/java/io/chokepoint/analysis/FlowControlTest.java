@@ -7,6 +7,7 @@ import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Windows that close: for how long, what probes them, and which rows tell of it. */
@@ -132,5 +133,31 @@ class FlowControlTest {
                 end CAPTURE_END
                 expect A > B share_receiver_window 0, receiver_window_score 0
                 """);
+    }
+
+    /** Thirty segments in flight; of eight a tenth of the window would be less than one, so one counts. */
+    @ParameterizedTest(name = "{0} segments, {1} bytes of window left: share {2}, score {3}")
+    @CsvSource({
+        "30, 2895, 0.95..1, 0.95..1",
+        "30, 2896, 0,       0.95..1",
+        "30, 4343, 0,       0.95..1",
+        "30, 4344, 0,       0",
+        "8,  1447, 0.95..1, 0.95..1",
+        "8,  1448, 0,       0",
+    })
+    void aWindowIsFullWhenTwoSegmentsDoNotFitAndNearlySoWhenThreeDoNot(
+            int segments, int room, String share, String score) {
+        Timeline.check("""
+                timestamps
+                mss 1448
+                +0.000 A > B S  0:0(0)        win 65535 <mss 1460,sackOK>
+                +0.010 B > A S. 0:0(0) ack 1  win %2$d <mss 1460,sackOK>
+                +0.000 A > B .  0:0(0) ack 1
+                repeat 100 {
+                +0.000 A > B .  +%1$d ack @
+                +0.010 B > A .  0:0(0) ack @
+                }
+                expect A > B share_receiver_window %3$s, receiver_window_score %4$s
+                """.formatted(segments * 1448, segments * 1448 + room, share, score));
     }
 }

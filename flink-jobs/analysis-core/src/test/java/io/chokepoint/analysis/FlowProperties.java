@@ -4,10 +4,14 @@ package io.chokepoint.analysis;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.testkit.BatchEncoder;
+import io.chokepoint.testkit.BatchHeader;
 import io.chokepoint.testkit.Flow;
 import io.chokepoint.testkit.Packet;
 import io.chokepoint.testkit.RunCutter;
@@ -38,6 +42,16 @@ class FlowProperties {
     private static final List<RowField> SHARES = Arrays.stream(RowField.values())
             .filter(field -> field.kind() == RowField.Kind.SHARE)
             .toList();
+
+    private static final List<RowField> COUNTED = List.of(
+            RowField.DATA_PACKETS,
+            RowField.DATA_BYTES,
+            RowField.REORDERED_PACKETS,
+            RowField.CAPTURE_LOSS_BYTES,
+            RowField.MSS_BYTES,
+            RowField.RECEIVER_WINDOW_MAX_BYTES,
+            RowField.OUTSTANDING_MAX_BYTES,
+            RowField.LOSS_EVENTS);
 
     /** What one tap saw of a flow. */
     private record Seen(Flow flow, List<Packet> packets) {
@@ -147,6 +161,65 @@ class FlowProperties {
 
         assertThat(tapOfOne.rows()).isEqualTo(one.rows());
         assertThat(tapOfOther.rows()).isEqualTo(other.rows());
+    }
+
+    @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
+    void howRunsAreBatchedDoesNotMatter(
+            @ForAll("flows") Seen one,
+            @ForAll("flows") Seen other,
+            @ForAll("batchSizes") int runsPerBatch,
+            @ForAll boolean sizedBlocks) {
+        Seen moved = new Seen(elsewhere(other.flow()), other.packets());
+        List<RunSpec> woven = Stream.concat(one.runs(RunCutter.PROBE).stream(), moved.runs(RunCutter.PROBE).stream())
+                .sorted(Comparator.comparingLong(RunSpec::observedUntilNs))
+                .toList();
+
+        List<Row> rows = Tap.rowsOfBatches(
+                new BatchEncoder(BatchHeader.ofTap("leaf1"), sizedBlocks).encode(woven, runsPerBatch));
+
+        assertThat(rows)
+                .containsExactlyInAnyOrderElementsOf(Stream.concat(one.rows().stream(), moved.rows().stream())
+                        .toList());
+    }
+
+    private static Flow elsewhere(Flow flow) {
+        return Flow.between(
+                new InetSocketAddress(flow.a().getAddress(), flow.a().getPort() ^ 1),
+                new InetSocketAddress(flow.b().getAddress(), flow.b().getPort()));
+    }
+
+    /** Long round trips, beside which floors in absolute time are small; the ticks of both clocks grow from 1 ms to 4 or 10. */
+    @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
+    void howFastTimePassesDoesNotMatter(@ForAll("slowFlows") Seen seen, @ForAll("factors") int factor) {
+        long firstNs = seen.packets().get(0).timeNs();
+        Seen slower = seen.with(packet -> packet.at(firstNs + (packet.timeNs() - firstNs) * factor));
+
+        Row life = life(seen);
+        Row slow = life(slower);
+
+        assertThat(slow.intervalNanos()).isEqualTo((life.intervalNanos() - 1) * factor + 1);
+        assertThat(COUNTED).allSatisfy(field -> assertThat(slow.get(field)).isEqualTo(life.get(field)));
+        assertThat(SHARES)
+                .allSatisfy(share -> assertThat(share(slow, share)).isCloseTo(share(life, share), within(0.05)));
+        assertThat(slow.get(RowField.ROOT_CAUSE)).isEqualTo(life.get(RowField.ROOT_CAUSE));
+        assertThat(slow.get(RowField.RTT_MIN_SECONDS)).isEqualTo(life.get(RowField.RTT_MIN_SECONDS) * factor);
+        assertThat(slow.isNull(RowField.CAPACITY_BITS_PER_SECOND))
+                .isEqualTo(life.isNull(RowField.CAPACITY_BITS_PER_SECOND));
+        if (!life.isNull(RowField.CAPACITY_BITS_PER_SECOND)) {
+            assertThat((double) slow.get(RowField.CAPACITY_BITS_PER_SECOND) * factor)
+                    .isCloseTo(life.get(RowField.CAPACITY_BITS_PER_SECOND), withinPercentage(1.0));
+        }
+    }
+
+    private static Row life(Seen seen) {
+        return seen.rows().stream()
+                .filter(row -> row.table() == Row.Table.FLOWS)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static double share(Row row, RowField field) {
+        return (double) row.get(field) / row.intervalNanos();
     }
 
     @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
@@ -284,6 +357,27 @@ class FlowProperties {
                 .withoutEdgeCases();
     }
 
+    @Provide
+    Arbitrary<Seen> slowFlows() {
+        List<UnaryOperator<PathScenario>> kinds =
+                List.of(path -> path, PathScenario::serverSends, path -> path.receiveBuffer(30_000, 0));
+        return Combinators.combine(
+                        Arbitraries.of(5.0, 10.0),
+                        Arbitraries.of(20, 40),
+                        Arbitraries.of(50_000, 80_000),
+                        Arbitraries.of(kinds),
+                        Arbitraries.of(true, false))
+                .as((megabits, queue, roundTrip, kind, before) -> {
+                    SimulatedFlow flow = PathSimulator.run(kind.apply(PathScenario.named("slow")
+                                    .lasting(4_000)
+                                    .bottleneck(megabits, queue)
+                                    .roundTrip(roundTrip)))
+                            .get(0);
+                    return new Seen(flow.flow(), before ? flow.before() : flow.after());
+                })
+                .withoutEdgeCases();
+    }
+
     private static Arbitrary<PathScenario> paths() {
         return Combinators.combine(
                         Arbitraries.of(2.0, 10.0, 40.0),
@@ -348,6 +442,16 @@ class FlowProperties {
         return Combinators.combine(
                         Arbitraries.of(1, 2, 7, 256), Arbitraries.of(true, false), Arbitraries.of(true, false))
                 .as(RunCutter::new);
+    }
+
+    @Provide
+    Arbitrary<Integer> batchSizes() {
+        return Arbitraries.of(1, 2, 7, 1_000);
+    }
+
+    @Provide
+    Arbitrary<Integer> factors() {
+        return Arbitraries.of(4, 10);
     }
 
     @Provide

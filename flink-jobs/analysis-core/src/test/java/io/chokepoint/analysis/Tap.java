@@ -4,26 +4,30 @@ package io.chokepoint.analysis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.batch.DecodeStatus;
+import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.testkit.BatchEncoder;
 import io.chokepoint.testkit.BatchHeader;
 import io.chokepoint.testkit.RunSpec;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The analysis of one flow at one tap: runs go in by their bytes, rows and fates are kept. */
 final class Tap {
     private static final BatchEncoder ENCODER = new BatchEncoder(BatchHeader.ofTap("leaf1"));
     private static final long SESSION = 1;
-    private static final long RESOLUTION_NANOS = 1;
 
     private final RunReader reader = new RunReader();
-    private final Run run = new Run(); // reused: the analysis may keep nothing of it
+    private final Run reused = new Run(); // the analysis may keep nothing of it
     private final List<Row> rows = new ArrayList<>();
     private final List<RunFate> fates = new ArrayList<>();
     private final String name;
+    private long resolutionNanos = 1;
     private FlowAnalysis analysis;
 
     Tap(String name) {
@@ -40,6 +44,28 @@ final class Tap {
         return new Tap().takeAll(runs).rows();
     }
 
+    /** Rows of all flows in batches: what a driver does. */
+    static List<Row> rowsOfBatches(List<byte[]> values) {
+        SegmentBatchReader batch = new SegmentBatchReader();
+        Map<FlowKey, Tap> taps = new LinkedHashMap<>();
+        for (byte[] value : values) {
+            assertThat(batch.read(value)).isEqualTo(DecodeStatus.OK);
+            for (int i = 0; i < batch.runs(); i++) {
+                Run run = new Run();
+                assertThat(new RunReader().read(value, batch.runOffset(i), batch.runLength(i), run))
+                        .isEqualTo(DecodeStatus.OK);
+                taps.computeIfAbsent(run.key(), key -> new Tap()).take(run);
+            }
+        }
+        return taps.values().stream().flatMap(tap -> tap.rows.stream()).toList();
+    }
+
+    /** Stamps go in larger steps than a nanosecond. */
+    Tap resolving(long nanos) {
+        resolutionNanos = nanos;
+        return this;
+    }
+
     Tap takeAll(List<RunSpec> runs) {
         runs.forEach(this::take);
         return this;
@@ -47,8 +73,12 @@ final class Tap {
 
     void take(RunSpec spec) {
         byte[] bytes = ENCODER.run(spec);
-        assertThat(reader.read(bytes, 0, bytes.length, run)).isEqualTo(DecodeStatus.OK);
-        fates.add(analysis.onRun(run, SESSION, RESOLUTION_NANOS, rows::add));
+        assertThat(reader.read(bytes, 0, bytes.length, reused)).isEqualTo(DecodeStatus.OK);
+        take(reused);
+    }
+
+    private void take(Run run) {
+        fates.add(analysis.onRun(run, SESSION, resolutionNanos, rows::add));
     }
 
     /** Goes on with a copy of the analysis, made of its state. */

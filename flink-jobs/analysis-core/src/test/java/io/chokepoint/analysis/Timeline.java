@@ -28,6 +28,8 @@ import java.util.stream.Collectors;
  * expect A > B seconds 0 1 4                               the seconds of the script that have a row; none without any
  * expect A > B quality hole !capture_loss                  flags that are set, and not set
  * expect B > A none                                        no row at all
+ * expect connection 2 A > B data_packets 7                 of the rows of the second connection on these ports
+ * expect ledger packets_encoded 31                         for the probe, which sees frames
  * }</pre>
  *
  * <p>Columns bear the names and values that people see.
@@ -43,8 +45,8 @@ final class Timeline {
             """;
 
     private static final Pattern CLIENT = Pattern.compile("client ([AB])");
-    private static final Pattern ROWS =
-            Pattern.compile("(?<from>[AB]) > [AB] (?<none>none|seconds(?<seconds>( \\d+)*)|(second (?<second>\\d+) )?"
+    private static final Pattern ROWS = Pattern.compile(
+            "(connection (?<connection>\\d+) )?(?<from>[AB]) > [AB] (?<none>none|seconds(?<seconds>( \\d+)*)|(second (?<second>\\d+) )?"
                     + "(?<columns>.+))");
     private static final Pattern COLUMN = Pattern.compile("(?<name>\\w+) (?<value>.+)");
     private static final Pattern RANGE = Pattern.compile("(?<low>[-\\d.e]+?)\\.\\.(?<high>[-\\d.e]+)");
@@ -82,7 +84,9 @@ final class Timeline {
     static void check(PacketScript script, List<Row> rows) {
         assertThat(script.expectations()).as("expectations").isNotEmpty();
         Timeline timeline = new Timeline(script, rows);
-        script.expectations().forEach(timeline::judge);
+        script.expectations().stream()
+                .filter(expectation -> !expectation.startsWith("ledger "))
+                .forEach(timeline::judge);
     }
 
     private void judge(String expectation) {
@@ -95,7 +99,7 @@ final class Timeline {
         } else if (!wanted.matches()) {
             throw new IllegalArgumentException("not an expectation: " + expectation);
         } else if (wanted.group("none") != null && wanted.group("none").equals("none")) {
-            assertThat(rowsFrom(wanted.group("from"))).as(expectation).isEmpty();
+            assertThat(rowsFrom(wanted)).as(expectation).isEmpty();
         } else if (wanted.group("seconds") != null) {
             judgeSeconds(wanted);
         } else {
@@ -104,7 +108,7 @@ final class Timeline {
     }
 
     private void judgeSeconds(Matcher wanted) {
-        String seconds = rowsFrom(wanted.group("from")).stream()
+        String seconds = rowsFrom(wanted).stream()
                 .filter(row -> row.table() == Row.Table.LIMITATION_INTERVALS)
                 .map(row -> " " + second(row))
                 .collect(Collectors.joining());
@@ -112,7 +116,7 @@ final class Timeline {
     }
 
     private void judgeColumns(Matcher wanted) {
-        List<Row> chosen = rowsFrom(wanted.group("from")).stream()
+        List<Row> chosen = rowsFrom(wanted).stream()
                 .filter(row -> wanted.group("second") == null
                         ? row.table() == Row.Table.FLOWS
                         : row.table() == Row.Table.LIMITATION_INTERVALS
@@ -129,7 +133,9 @@ final class Timeline {
     private static void judge(Row row, RowField field, String wanted) {
         String what = field.seenName() + " " + wanted;
         Matcher range = RANGE.matcher(wanted);
-        if (field.kind() == RowField.Kind.FLAGS) {
+        if (field == RowField.VLAN) {
+            assertThat(row.identity().vlan()).as(what).isEqualTo(Long.parseLong(wanted));
+        } else if (field.kind() == RowField.Kind.FLAGS) {
             List<String> flags = flags(row.get(field));
             for (String flag : wanted.split(" ")) {
                 Quality quality = Quality.valueOf(flag.replace("!", "").toUpperCase(Locale.ROOT));
@@ -167,11 +173,19 @@ final class Timeline {
                 .toList();
     }
 
-    private List<Row> rowsFrom(String end) {
+    private List<Row> rowsFrom(Matcher wanted) {
         return rows.stream()
-                .filter(row -> clientOf(row).equals(end)
+                .filter(row -> wanted.group("connection") == null
+                        || connectionOf(row) == Integer.parseInt(wanted.group("connection")))
+                .filter(row -> clientOf(row).equals(wanted.group("from"))
                         == (row.get(RowField.DIRECTION) == Direction.CLIENT_TO_SERVER.ordinal()))
                 .toList();
+    }
+
+    private long connectionOf(Row row) {
+        return script.connections().stream()
+                .filter(packets -> packets.get(0).timeNs() <= row.get(RowField.INTERVAL_START))
+                .count();
     }
 
     /** The ports of a script's ends differ. */

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.testkit.PacketScript;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The corpus of scripts, and that expectations can fail. */
@@ -17,8 +20,12 @@ class TimelineTest {
             expect %s
             """;
 
+    static List<String> corpus() {
+        return PacketScript.names(Path.of(System.getProperty("chokepoint.root", "../.."), "schemas/golden/scripts"));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"application-pauses", "fast-retransmit", "receiver-window-limited"})
+    @MethodSource("corpus")
     void scriptsOfTheCorpusHoldWhatTheyExpect(String name) {
         Timeline.check(PacketScript.load(name));
     }
@@ -27,6 +34,7 @@ class TimelineTest {
     @ValueSource(
             strings = {
                 "client A",
+                "connection 1 A > B data_packets 1",
                 "A > B data_packets 1, data_bytes 99..101, root_cause short_transfer",
                 "A > B sub_cause slow_start, capacity_bits_per_second null",
                 "A > B quality no_timestamps !hole",
@@ -50,6 +58,7 @@ class TimelineTest {
                 "A > B quality !no_timestamps",
                 "A > B seconds 0",
                 "A > B second 0 data_packets 1",
+                "connection 2 A > B data_packets 1",
                 "A > B none",
                 "B > A data_packets 0",
             })

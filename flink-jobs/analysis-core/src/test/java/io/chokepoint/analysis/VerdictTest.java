@@ -137,6 +137,19 @@ class VerdictTest {
                 .allSatisfy(row -> assertThat(label(row, RowField.ROOT_CAUSE)).isEqualTo("unshared_bottleneck"));
     }
 
+    /** Behind the link the segments of a burst come one packet time apart: half of the time here. */
+    @ParameterizedTest
+    @EnumSource
+    void whatABurstTakesToPassTheLinkBelongsToTheWaitAfterIt(Place place) {
+        PathScenario bursts = PathScenario.named("20 full segments every 50 ms at 10 Mbit/s")
+                .bottleneck(10, 100)
+                .application(Application.periodic(20 * 1448, 50_000_000));
+
+        assertThat(lives(bursts, place))
+                .allSatisfy(row -> assertThat((double) row.get(RowField.SHARE_APPLICATION) / row.intervalNanos())
+                        .isGreaterThan(0.9));
+    }
+
     @ParameterizedTest
     @EnumSource
     void aDownloadIsJudgedAsAnUpload(Place place) {

@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.verdict.Tally;
 import io.chokepoint.analysis.window.AckHistory;
+import io.chokepoint.testkit.PacketScript;
+import io.chokepoint.testkit.RunCutter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A sender 1 ms before the tap, a receiver 39 ms behind it, window enough, and 10 segments in flight. */
 class WaitJudgeTest {
@@ -101,5 +105,50 @@ class WaitJudgeTest {
 
         assertThat(tally.get(Sum.SEND_BUFFER_NS)).isEqualTo(10 * MILLI);
         assertThat(tally.get(Sum.SEND_BUFFER_SEGMENTS)).isEqualTo(8);
+    }
+
+    /** Two full segments a round, sent so long after all was acknowledged; a clock's steps and 20 us are the least. */
+    @ParameterizedTest(name = "round trip {0} us, pause {1} us, clock steps of {2} us: {3}")
+    @CsvSource({
+        "40000, 9900,  0,    false",
+        "40000, 10100, 0,    true",
+        "40000, 19900, 5000, false",
+        "40000, 20100, 5000, true",
+        "40,    19,    0,    false",
+        "40,    21,    0,    true",
+    })
+    void aQuarterOfTheRoundTripWithNothingInFlightIsTheApplications(
+            int roundTripMicros, int pauseMicros, int stepMicros, boolean isApplication) {
+        PacketScript script =
+                PacketScript.parse("""
+                mss 1448
+                +0.000 A > B S  0:0(0)        win 65535 <mss 1460>
+                +0.%1$06d B > A S. 0:0(0) ack 1  win 65535 <mss 1460>
+                +0.000 A > B .  0:0(0) ack 1
+                repeat 100 {
+                +0.%2$06d A > B .  +1448 ack @
+                +0.000001 A > B .  +1448 ack @
+                +0.%1$06d B > A .  0:0(0) ack @
+                }
+                expect A > B share_application %3$s
+                """.formatted(roundTripMicros, pauseMicros, isApplication ? "0.9..1" : "0..0.05"));
+        Tap tap = new Tap().resolving(Math.max(1, stepMicros * 1_000L));
+
+        Timeline.check(script, tap.takeAll(script.runs(RunCutter.PROBE)).rows());
+    }
+
+    /** Segments of 1000 bytes, one at a time: the network answers each after 40 ms. */
+    @Test
+    void whoWritesWhatThePeerAsksForWaitsForThePeer() {
+        Timeline.check("""
+                +0.000 A > B S  0:0(0)        win 65535 <mss 1460>
+                +0.040 B > A S. 0:0(0) ack 1  win 65535 <mss 1460>
+                +0.000 A > B .  0:0(0) ack 1
+                repeat 150 {
+                +0.000 A > B P. +1000 ack @
+                +0.040 B > A P. +100  ack @
+                }
+                expect A > B root_cause application, sub_cause waiting_for_peer
+                """);
     }
 }

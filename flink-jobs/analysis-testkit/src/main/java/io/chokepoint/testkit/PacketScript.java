@@ -6,11 +6,14 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A flow as text: one packet a line, in the order in which a tap sees them.
@@ -29,6 +32,8 @@ import java.util.regex.Pattern;
  * +0.000 A > B .  +2920 ack @
  * +0.010 B > A .  0:0(0) ack @
  * }
+ * extension 8                                                              from here on IP headers are so much longer
+ * next connection                                                          on the same ports: all but the clock starts anew
  * end FIN +1.5                                                             a bare end mark so many seconds later
  * expect …                                                                 kept as text, for those who judge
  * }</pre>
@@ -37,18 +42,20 @@ import java.util.regex.Pattern;
  * payload starts at 1; {@code ack} and {@code sack} count from the receiver's. {@code +BYTES} sends on where the sender
  * is, and {@code 0:0(0)} without SYN stands for an empty packet there. {@code ack @} acknowledges all that the peer has
  * sent, {@code ack @-1460} all but so much; {@code TS val @} is the time in ms, {@code ecr @} the last value seen from the
- * peer. Window, TTL and traffic class stay as they were for the sender; IP ids count up from 1.
+ * peer. Window, TTL and traffic class stay as they were for the sender; IP ids count up from 1. A connection that another
+ * one follows ends as REPLACED with its last packet.
  */
 public final class PacketScript {
     private static final Pattern FLOW = Pattern.compile("flow A (?<a>\\S+) B (?<b>\\S+)(?: domain (?<domain>\\d+))?"
             + "(?: vlan (?<vlan>\\d+))?(?: tunnel (?<tunnel>\\d+))?");
-    private static final Pattern SETTING = Pattern.compile("(start|isn A|isn B|mss) (\\S+)|timestamps");
+    private static final Pattern SETTING = Pattern.compile("(start|isn A|isn B|mss|extension) (\\S+)|timestamps");
     private static final Pattern REPEAT = Pattern.compile("repeat (\\d+) \\{");
     private static final Pattern END = Pattern.compile("end ([A-Z_]+)(?: \\+(\\d+(?:\\.\\d+)?))?");
     private static final Pattern COMMENT = Pattern.compile("\\s*#.*$");
 
     private final ScriptPlayer player = new ScriptPlayer();
     private final List<String> expectations = new ArrayList<>();
+    private final List<Integer> firstPackets = new ArrayList<>(List.of(0));
     private final List<String> lines;
     private String endReason = "CAPTURE_END";
     private long endAfterNs;
@@ -66,13 +73,26 @@ public final class PacketScript {
         return script;
     }
 
-    /** Plays a script of the corpus: {@code scripts/NAME.pkt} among the resources of this module. */
+    /** Plays a script of the corpus: {@code schemas/golden/scripts/NAME.pkt}. */
     public static PacketScript load(String name) {
         try (InputStream in = PacketScript.class.getResourceAsStream("/scripts/" + name + ".pkt")) {
             if (in == null) {
                 throw new IllegalArgumentException("no script " + name);
             }
             return parse(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The names of all scripts of a folder, in order. */
+    public static List<String> names(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".pkt"))
+                    .map(name -> name.substring(0, name.length() - ".pkt".length()))
+                    .sorted()
+                    .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -93,9 +113,26 @@ public final class PacketScript {
         return List.copyOf(expectations);
     }
 
-    /** The runs of the whole flow with its end mark. */
+    /** The packets of each connection; there is one unless the script says otherwise. */
+    public List<List<Packet>> connections() {
+        List<Packet> packets = packets();
+        List<List<Packet>> connections = new ArrayList<>();
+        for (int i = 0; i < firstPackets.size(); i++) {
+            int end = i + 1 < firstPackets.size() ? firstPackets.get(i + 1) : packets.size();
+            connections.add(packets.subList(firstPackets.get(i), end));
+        }
+        return connections;
+    }
+
+    /** The runs of all connections, each with its end mark. */
     public List<RunSpec> runs(RunCutter cutter) {
-        return cutter.cutAndEnd(flow(), packets(), endReason, endAfterNs);
+        List<List<Packet>> connections = connections();
+        List<RunSpec> runs = new ArrayList<>();
+        for (int i = 0; i + 1 < connections.size(); i++) {
+            runs.addAll(cutter.cutAndEnd(flow(), connections.get(i), "REPLACED", 0));
+        }
+        runs.addAll(cutter.cutAndEnd(flow(), connections.get(connections.size() - 1), endReason, endAfterNs));
+        return runs;
     }
 
     private void play(int from, int to) {
@@ -145,6 +182,11 @@ public final class PacketScript {
             player.flow(ScriptPlayer.flow(flow));
             return true;
         }
+        if (line.equals("next connection")) {
+            firstPackets.add(player.packets().size());
+            player.startAnew();
+            return true;
+        }
         Matcher setting = SETTING.matcher(line);
         if (!setting.matches()) {
             return false;
@@ -157,6 +199,7 @@ public final class PacketScript {
         switch (setting.group(1)) {
             case "start" -> player.startAt(instantNs(value));
             case "mss" -> player.cutAt(Integer.parseInt(value));
+            case "extension" -> player.extendHeaders(Integer.parseInt(value));
             case "isn A" -> player.initialSequenceNumber(true, Integer.parseUnsignedInt(value));
             default -> player.initialSequenceNumber(false, Integer.parseUnsignedInt(value));
         }

@@ -62,12 +62,12 @@ public record RunCutter(int maxPackets, boolean atWholeSeconds, boolean quietMar
         long gapNs = packets.get(to).timeNs() - packets.get(to - 1).timeNs();
         return to - from == maxPackets
                 || (atWholeSeconds && second != nextSecond)
-                || (quietMarks && gapNs > NANOS_PER_SECOND);
+                || (quietMarks && gapNs >= NANOS_PER_SECOND);
     }
 
     private static void markSilence(List<RunSpec> runs, RunSpec silent, long untilNs) {
         long lastNs = silent.observedUntilNs();
-        for (long quietNs = NANOS_PER_SECOND; quietNs < untilNs - lastNs && quietNs > 0; quietNs <<= 1) {
+        for (long quietNs = NANOS_PER_SECOND; quietNs <= untilNs - lastNs && quietNs > 0; quietNs <<= 1) {
             runs.add(new RunSpec(
                     silent.flow(), silent.flowStartNs(), silent.packetsBefore(), lastNs + quietNs, "NONE", List.of()));
         }

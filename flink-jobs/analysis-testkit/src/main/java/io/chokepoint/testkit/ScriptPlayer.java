@@ -17,11 +17,12 @@ final class ScriptPlayer {
     private static final Pattern ENDPOINT = Pattern.compile("(?:\\[([0-9a-fA-F:.]+)\\]|([0-9.]+)):(\\d+)");
 
     private final List<Packet> packets = new ArrayList<>();
-    private final Side a = new Side();
-    private final Side b = new Side();
+    private Side a = new Side();
+    private Side b = new Side();
     private Flow flow = Flow.between(endpoint("10.0.0.1:40000"), endpoint("10.0.0.2:443"));
     private long timeNs = DEFAULT_START_NS;
     private int mss = 1460;
+    private int extensionBytes;
     private boolean stampsAll;
 
     /** One end of the flow as a sender. */
@@ -71,6 +72,15 @@ final class ScriptPlayer {
 
     void cutAt(int segmentBytes) {
         mss = segmentBytes;
+    }
+
+    void extendHeaders(int bytes) {
+        extensionBytes = bytes;
+    }
+
+    void startAnew() {
+        a = new Side();
+        b = new Side();
     }
 
     void stampAll() {
@@ -123,7 +133,7 @@ final class ScriptPlayer {
                 sender.initialSequenceNumber + (int) sequence,
                 acknowledgment(line, receiver),
                 bytes,
-                Packet.headerBytes(flow, options),
+                Packet.headerBytes(flow, options) + extensionBytes,
                 flags,
                 sender.window,
                 new Packet.Ip(flow.isIpv4() ? sender.ipId : 0, sender.timeToLive, sender.trafficClass),

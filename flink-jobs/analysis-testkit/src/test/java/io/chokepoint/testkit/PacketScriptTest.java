@@ -8,7 +8,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class PacketScriptTest {
     private static final long START_NS = 1_767_225_600_000_000_000L;
@@ -145,13 +144,28 @@ class PacketScriptTest {
                 .hasMessageContaining(reason);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"receiver-window-limited", "application-pauses", "fast-retransmit"})
-    void theCorpusPlays(String name) {
-        PacketScript script = PacketScript.load(name);
+    @Test
+    void theNextConnectionStartsAnewOnTheSamePorts() {
+        PacketScript script = PacketScript.parse("""
+                isn A 500
+                +0 A > B S 0:0(0)
+                +0.1 A > B P. +10 ack 1
+                next connection
+                isn A 7
+                +1 A > B S 0:0(0)
+                end IDLE +1
+                """);
 
-        assertThat(script.packets()).hasSizeGreaterThan(10);
-        assertThat(script.expectations()).isNotEmpty();
+        assertThat(script.connections()).extracting(List::size).containsExactly(2, 1);
+        assertThat(script.packets()).extracting(Packet::sequenceNumber).containsExactly(500, 501, 7);
+        List<RunSpec> runs = script.runs(new RunCutter(256, false, false));
+        assertThat(runs).extracting(RunSpec::endReason).containsExactly("NONE", "REPLACED", "NONE", "IDLE");
+        assertThat(runs).extracting(RunSpec::packetsBefore).containsExactly(0L, 2L, 0L, 1L);
+    }
+
+    @Test
+    void anExtensionMakesHeadersLonger() {
+        assertThat(only("extension 8\n+0 A > B . 1:2(1)").headerBytes()).isEqualTo(48);
     }
 
     private static Packet only(String script) {

@@ -51,6 +51,18 @@ class RunCutterTest {
         assertThat(runs.get(9).endReason()).isEqualTo("IDLE");
     }
 
+    @Test
+    void aSecondOfSilenceIsMarkedToo() {
+        PacketScript script = script("""
+                +0 A > B . 1:2(1)
+                +1 A > B . 2:3(1)
+                """);
+
+        assertThat(RunCutter.PROBE.cut(script.flow(), script.packets()))
+                .extracting(run -> run.packets().size())
+                .containsExactly(1, 0, 1);
+    }
+
     private static PacketScript script(String text) {
         return PacketScript.parse(text);
     }

@@ -105,6 +105,17 @@ public final class LogHistogram {
     }
 
     /**
+     * The median: the bin tells it to 9 %, and the mean, kept exactly, where in the bin a narrow distribution has it.
+     *
+     * @param meanNanos mean of the same durations
+     */
+    public long median(double meanNanos) {
+        double middle = quantile(0.5);
+        double halfBin = Math.pow(2, 0.5 / BINS_PER_OCTAVE);
+        return Math.round(Math.max(middle / halfBin, Math.min(middle * halfBin, meanNanos)));
+    }
+
+    /**
      * Mean of the largest durations that make up the share {@code share} of all, in ns.
      *
      * @param share 0..1, exclusive of 0

@@ -89,6 +89,53 @@ class CapacityEstimatorTest {
     }
 
     @Test
+    void modesThatChangeFromCheckToCheckReplaceNothing() {
+        check(5e6);
+        for (int i = 0; i < 3; i++) {
+            check(4e6);
+            check(3e6);
+        }
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(5e6, withinPercentage(0.1));
+
+        check(3e6);
+        check(3e6);
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(3e6, withinPercentage(0.1));
+    }
+
+    @Test
+    void aModeThatComesAndGoesStartsAnew() {
+        check(5e6);
+        check(4e6);
+        check(4e6);
+        check(5e6);
+        check(4e6);
+        check(4e6);
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(5e6, withinPercentage(0.1));
+
+        check(4e6);
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(4e6, withinPercentage(0.1));
+    }
+
+    /** Five per cent are a drift, of which a quarter is followed at each check. */
+    @Test
+    void aDriftIsFollowedByAQuarter() {
+        check(100e6);
+        for (int i = 0; i < 800; i++) {
+            now += 2_000_000;
+            estimator.add(now, 104e6 * 2e-3, 2_000_000);
+        }
+        estimator.estimate(1);
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(100e6 * Math.pow(1.04, 0.25), withinPercentage(0.1));
+    }
+
+    /** As many as a ring holds of one rate, and a look at it. */
+    private void check(double bitsPerSecond) {
+        add(400, bitsPerSecond);
+        estimator.estimate(1);
+    }
+
+    @Test
     void aSmallDriftIsFollowedAtOnce() {
         feed(100, 100e6);
         feed(400, 102e6);

@@ -70,6 +70,26 @@ class DeliveryRateTest {
         assertThat(rate.bitsPerSecond(200 * NANOS_PER_MILLI, WINDOW)).isCloseTo(12e6, within(1e-3));
     }
 
+    /** The bytes of a window that began anywhere before the oldest of many points. */
+    @Test
+    void aSearchGoesOnWhereTheLastOneEndedInBothDirections() {
+        deliver(0, 500);
+
+        assertThat(rate.bitsPerSecond(500 * NANOS_PER_MILLI, WINDOW)).isCloseTo(12e6, within(1e-3));
+        assertThat(rate.bitsPerSecond(500 * NANOS_PER_MILLI, WINDOW / 2)).isCloseTo(12e6, within(1e-3));
+        assertThat(rate.bitsPerSecond(500 * NANOS_PER_MILLI, WINDOW)).isCloseTo(12e6, within(1e-3));
+    }
+
+    /** One packet of 3000 bytes after 100 ms of 1500-byte ones: it counts in no window that ends with the packet before. */
+    @Test
+    void theShortestWindowThatIsLongEnoughIsTaken() {
+        deliver(0, 100);
+        rate.add(101 * NANOS_PER_MILLI, 150_000, WINDOW);
+
+        assertThat(rate.bitsPerSecond(101 * NANOS_PER_MILLI, 50 * NANOS_PER_MILLI))
+                .isBetween(8e9 * (49 * 1_500 + 150_000) / 54e6, 8e9 * (50 * 1_500 + 150_000) / 49e6);
+    }
+
     private void deliver(long fromMillis, long toMillis) {
         for (long millis = fromMillis; millis <= toMillis; millis++) {
             rate.add(millis * NANOS_PER_MILLI, 1_500, WINDOW);

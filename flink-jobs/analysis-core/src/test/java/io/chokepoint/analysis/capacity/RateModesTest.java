@@ -62,6 +62,90 @@ class RateModesTest {
         assertThat(new RateModes(ring).capacity()).isCloseTo(C, withinPercentage(0.05));
     }
 
+    /** Bins are 0.7 % wide; each entry is bin x samples, C is at 0. */
+    @ParameterizedTest(name = "{0}: {2} of the samples")
+    @CsvSource({
+        "what lies two bins above,             '0 x 40, 2 x 20',                     1",
+        "what lies two bins below,             '-2 x 20, 0 x 40',                    1",
+        "what is too little three bins above,  '0 x 90, 3 x 10',                     0.9",
+        "what is too little three bins below,  '-3 x 10, 0 x 90',                    0.9",
+        "what is a quarter above,              '0 x 60, 2 x 20, 4 x 20',             1",
+        "what is a quarter below,              '-4 x 20, -2 x 20, 0 x 60',           1",
+        "five bins above at most,  '0 x 40, 1 x 10, 2 x 10, 3 x 10, 4 x 10, 5 x 10, 6 x 10, 7 x 10, 8 x 10',        0.75",
+        "five bins below at most,  '-8 x 10, -7 x 10, -6 x 10, -5 x 10, -4 x 10, -3 x 10, -2 x 10, -1 x 10, 0 x 40', 0.75",
+    })
+    void theBellReachesAsFarAsItHasAQuarterOfItsHeight(String name, String samples, double expected) {
+        RateModes modes = new RateModes(bins(samples));
+
+        double seconds = 0;
+        int count = 0;
+        for (String part : samples.split(", ")) {
+            String[] binAndCount = part.split(" x ");
+            boolean isInside = expected == 1
+                    || (expected == 0.9 ? binAndCount[0].equals("0") : Math.abs(Integer.parseInt(binAndCount[0])) <= 5);
+            count += isInside ? Integer.parseInt(binAndCount[1]) : 0;
+            seconds += isInside ? Integer.parseInt(binAndCount[1]) / rateOfBin(Integer.parseInt(binAndCount[0])) : 0;
+        }
+        assertThat(modes.capacity()).as(name).isCloseTo(count / seconds, withinPercentage(GRAIN_PERCENT));
+        assertThat(modes.bellShare()).as(name).isCloseTo(expected, within(1e-9));
+    }
+
+    /** Ten or nine of a hundred samples near one rate, the others by themselves. */
+    @ParameterizedTest(name = "{0}: {1}")
+    @CsvSource({
+        "'0 x 10', 90, false",
+        "'0 x 9', 91, true",
+        "'-2 x 2, 0 x 6, 2 x 2', 90, false",
+        "'-3 x 2, 0 x 6, 3 x 2', 90, true",
+    })
+    void aModeOfATenthIsNotSpread(String mode, int others, boolean expected) {
+        RateRing ring = bins(mode);
+        for (int i = 1; i <= others; i++) {
+            ring.add(rateOfBin(15 * i));
+        }
+
+        assertThat(new RateModes(ring).isSpread()).isEqualTo(expected);
+    }
+
+    @Test
+    void theHighestOfSeveralModesThatHoldTheTallestIsTaken() {
+        RateModes modes = new RateModes(ring("20 x 1, 40 x 1/2, 20 x 2/3, 20 x 1/3"));
+
+        assertThat(modes.capacity()).isCloseTo(C, withinPercentage(GRAIN_PERCENT));
+    }
+
+    /** 15 % of the tallest mode's height. */
+    @ParameterizedTest(name = "{0} beside 100: {1} C")
+    @CsvSource({"15, 1", "14, 0.5"})
+    void aModeBelowTheSignificantIsNone(int samples, double expected) {
+        RateModes modes = new RateModes(ring(samples + " x 1, 100 x 1/2"));
+
+        assertThat(modes.capacity()).isCloseTo(C * expected, withinPercentage(GRAIN_PERCENT));
+    }
+
+    @Test
+    void theFootOfATallerModeIsNoModeOfItsOwn() {
+        RateModes modes = new RateModes(bins("0 x 100, 4 x 30, 229 x 2"));
+
+        assertThat(modes.capacity())
+                .isCloseTo(new RateModes(bins("0 x 100, 4 x 30")).capacity(), withinPercentage(1e-6));
+    }
+
+    private static RateRing bins(String samples) {
+        RateRing ring = new RateRing(384);
+        for (String part : samples.split(", ")) {
+            String[] binAndCount = part.split(" x ");
+            for (int i = 0; i < Integer.parseInt(binAndCount[1]); i++) {
+                ring.add(rateOfBin(Integer.parseInt(binAndCount[0])));
+            }
+        }
+        return ring;
+    }
+
+    private static double rateOfBin(int bin) {
+        return RateRing.rate(40_000 + 16 * bin);
+    }
+
     @Test
     void samplesOfOneRateAreNotSpread() {
         assertThat(new RateModes(ring("100 x 1")).isSpread()).isFalse();

@@ -71,6 +71,40 @@ class LogHistogramTest {
     }
 
     @Test
+    void allOfAnotherHistogramIsAddedWhereItLies() {
+        LogHistogram other = new LogHistogram();
+        other.add(NANOS_PER_MILLI);
+        other.add(64 * NANOS_PER_MILLI);
+        histogram.add(8 * NANOS_PER_MILLI);
+
+        histogram.addAll(other);
+
+        assertThat(histogram.total()).isEqualTo(3);
+        assertThat(histogram.quantile(0.1)).isCloseTo(NANOS_PER_MILLI, withinPercentage(HALF_A_BIN_PERCENT));
+        assertThat(histogram.quantile(0.5)).isCloseTo(8 * NANOS_PER_MILLI, withinPercentage(HALF_A_BIN_PERCENT));
+        assertThat(histogram.quantile(1)).isCloseTo(64 * NANOS_PER_MILLI, withinPercentage(HALF_A_BIN_PERCENT));
+    }
+
+    /** Doubling reaches 2^30 counts of a bin quickly; then counts are halved and shares stay. */
+    @Test
+    void aFullBinHalvesAllCounts() {
+        histogram.add(NANOS_PER_MILLI);
+        histogram.add(NANOS_PER_MILLI);
+        histogram.add(8 * NANOS_PER_MILLI);
+        for (int doublings = 0; doublings < 29; doublings++) {
+            LogHistogram copy = new LogHistogram();
+            copy.addAll(histogram);
+            histogram.addAll(copy);
+        }
+
+        assertThat(histogram.total()).isEqualTo(3L << 28);
+        histogram.add(8 * NANOS_PER_MILLI);
+        assertThat(histogram.total()).isEqualTo((3L << 28) + 1);
+        assertThat(histogram.quantile(0.66)).isCloseTo(NANOS_PER_MILLI, withinPercentage(HALF_A_BIN_PERCENT));
+        assertThat(histogram.quantile(0.67)).isCloseTo(8 * NANOS_PER_MILLI, withinPercentage(HALF_A_BIN_PERCENT));
+    }
+
+    @Test
     void clearingForgetsAll() {
         histogram.add(5);
 
