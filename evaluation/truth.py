@@ -146,7 +146,45 @@ def kernel_slots(samples, writer, mss_bytes):
     return slots
 
 
-class CaseTruth:
+class EmulatedClock:
+    """The clock of the captures: it stood still when the machine stalled, that of the hosts went on."""
+
+    def __init__(self, epoch_ns, stalls):
+        self.ends_ns, self.behind_ns = [], [0]
+        for stall in sorted(stalls, key=lambda stall: stall["emulated_ns"]):
+            behind_ns = self.behind_ns[-1] + stall["duration_ns"]
+            self.ends_ns.append(epoch_ns + stall["emulated_ns"] + behind_ns)
+            self.behind_ns.append(behind_ns)
+
+    def of(self, host_ns):
+        return host_ns - self.behind_ns[bisect.bisect_right(self.ends_ns, host_ns)]
+
+
+class SlotTruth:
+    """Shares of any stretch of time, by flow, from slots in the order of time."""
+
+    def __init__(self, slots):
+        self.slots = slots
+        self.ends_ns = {name: [slot.end_ns for slot in of_flow] for name, of_flow in slots.items()}
+
+    def shares(self, flow, start_ns, end_ns):
+        """Shares of [start, end) by cause, or None if less than half of it was recorded."""
+        sums = dict.fromkeys(CAUSES, 0.0)
+        seen_ns = 0
+        for slot in self.slots.get(flow, [])[bisect.bisect_left(self.ends_ns.get(flow, []), start_ns):]:
+            if slot.start_ns >= end_ns:
+                break
+            part_ns = min(slot.end_ns, end_ns) - max(slot.start_ns, start_ns)
+            if part_ns > 0:
+                seen_ns += part_ns
+                for cause, share in slot.shares.items():
+                    sums[cause] += share * part_ns
+        if seen_ns * 2 < end_ns - start_ns:
+            return None
+        return {cause: value / seen_ns for cause, value in sums.items()}
+
+
+class CaseTruth(SlotTruth):
     """One case: who limited whom, when."""
 
     def __init__(self, folder):
@@ -157,11 +195,16 @@ class CaseTruth:
         self.parameters = self.truth["parameters"]
         self.direction = self.truth["expected"]["direction"]
         self.expected = self.truth["expected"]["root_cause"]
+        # What says no more than can be seen is no mistake; the expected cause is one of them.
+        self.acceptable = self.truth["expected"].get("acceptable", [self.expected])
+        self.split = self.truth.get("split")
+        self.is_simulated = self.truth.get("simulated", False)
         self.interval_ms = self.truth.get("interval_ms", 1000)
         self.link = Link(self.folder, self.truth)
         self.round_trip_ns = int(self.parameters["rtt_ms"] * NANOS_PER_MILLI)
         self.flows = {flow["name"]: flow for flow in self.truth["truth"]["flows"]}
-        self.slots = {name: self.judge(name, slots) for name, slots in self.held().items()}
+        self.samples = self.read_samples()
+        super().__init__({name: self.judge(name, slots) for name, slots in self.held().items()})
 
     @property
     def bits_per_second(self):
@@ -183,22 +226,38 @@ class CaseTruth:
                     "unix_ns_start", "unix_ns_end", "application_ns", "send_buffer_ns",
                     "receiver_window_ns")))
             return slots
-        samples = {name: [] for name in self.flows}
-        for row in read_csv(self.folder / "tcp_info.csv"):
-            if row["flow"] in samples:
-                samples[row["flow"]].append({key: int(value) for key, value in row.items()
-                                             if key != "flow"})
-        writers = self.writers(samples)
+        writers = self.writers(self.samples)
         return {name: kernel_slots(of_flow, writers[name], of_flow[-1]["snd_mss_bytes"])
-                for name, of_flow in samples.items() if of_flow}
+                for name, of_flow in self.samples.items() if of_flow}
+
+    def read_samples(self):
+        """TCP_INFO of each flow's sender, on the clock of the captures; empty if simulated."""
+        samples = {name: [] for name in self.flows}
+        file = self.folder / "tcp_info.csv"
+        if not file.exists():
+            return samples
+        clock = self.clock()
+        for row in read_csv(file):
+            if row["flow"] in samples:
+                sample = {key: int(value) for key, value in row.items() if key != "flow"}
+                sample["unix_ns"] = clock.of(sample["unix_ns"])
+                samples[row["flow"]].append(sample)
+        return samples
+
+    def clock(self):
+        truth = self.truth["truth"]
+        return EmulatedClock(truth.get("epoch_unix_ns", self.link.busy.times_ns[0]),
+                             truth.get("stalls", []))
 
     def writers(self, samples):
         file = self.folder / "application.csv"
         if file.exists():
+            clock = self.clock()
             events = {name: [] for name in samples}
             for row in read_csv(file):
                 if row["event"] in ("wants", "rests") and row["flow"] in events:
-                    events[row["flow"]].append((int(row["unix_ns"]), row["event"] == "wants"))
+                    events[row["flow"]].append((clock.of(int(row["unix_ns"])),
+                                                row["event"] == "wants"))
             return {name: Writer(of_flow) for name, of_flow in events.items()}
         # A writer of bulk wants to send as long as it was told to.
         writes = self.expected not in (APPLICATION,)
@@ -233,25 +292,3 @@ class CaseTruth:
                           TRANSPORT: network_ns * (1 - full) / length_ns}
             slots.append(Slot(start_ns, end_ns, shares))
         return slots
-
-    def shares(self, flow, start_ns, end_ns):
-        """Shares of [start, end) by cause, or None if less than half of it was recorded."""
-        sums = dict.fromkeys(CAUSES, 0.0)
-        seen_ns = 0
-        slots = self.slots.get(flow, [])
-        first = bisect.bisect_left([slot.end_ns for slot in slots], start_ns)
-        for slot in slots[first:]:
-            if slot.start_ns >= end_ns:
-                break
-            part_ns = min(slot.end_ns, end_ns) - max(slot.start_ns, start_ns)
-            if part_ns > 0:
-                seen_ns += part_ns
-                for cause, share in slot.shares.items():
-                    sums[cause] += share * part_ns
-        if seen_ns * 2 < end_ns - start_ns:
-            return None
-        return {cause: value / seen_ns for cause, value in sums.items()}
-
-    def cause(self, flow, start_ns, end_ns):
-        shares = self.shares(flow, start_ns, end_ns)
-        return None if shares is None else root_cause(shares)
