@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Of docs/evaluation.md: how often verdicts are right, how soon, and what their confidence is worth."""
+
+import bootstrap
+import figures
+import known_limits
+import thresholds
+import transmission
+from causes import CAUSES, SHARED, UNSHARED
+from markdown import code, figure, percent, share, share_with_bounds, table
+from matching import RIGHT, UNSURE, WRONG, by_case, flows, intervals, scored
+from page_measures import weights_of
+from scores import (confusion, expected_calibration_error, is_wrong_and_sure, mean, num_cases,
+                    outcomes, precision, quantile, recall, reliability, share as share_of)
+from verdicts import FLOW, INTERVAL, TAPS
+
+LEAST_SHARE = 0.95
+LISTED_BELOW = 0.9
+LEAST_CAUSE_SHARE = 0.1
+FIRST_VERDICT_S = 2
+SURE = 0.8
+EDGES = [i / 10 for i in range(11)]
+SCORES = (("dispersion_score", "dispersion", (-0.1, 1), (0.2,)),
+          ("retransmission_score", "retransmission", (0, 0.1), (0.01,)),
+          ("receiver_window_score", "receiver window", (0, 1), (0.5,)),
+          ("burstiness_score", "burstiness", (-3, 1), (0,)))
+
+
+def precision_table(judged):
+    rows = []
+    for cause, (precise, precise_in, recalled, recalled_in, num) in \
+            bootstrap.precision_and_recall(judged).items():
+        rows.append([code(cause), num, share_with_bounds(precise, precise_in),
+                     share_with_bounds(recalled, recalled_in)])
+    return table(["cause", "cases", "precision", "recall"], rows)
+
+
+def worst_of(judged):
+    """The least precision and recall of a class that was there."""
+    found = bootstrap.precision_and_recall(judged)
+    values = [(value, f"{what} of {cause}") for cause, entry in found.items() if entry[2] is not None
+              for value, what in ((entry[0], "precision"), (entry[2], "recall"))]
+    return min(((value or 0, what) for value, what in values), default=None)
+
+
+def headline_section(study):
+    judged = study.headline
+    text = f"\n## Precision and recall, {study.headline_name}\n"
+    for kind, plural in ((INTERVAL, "intervals"), (FLOW, "flows")):
+        of_kind = scored(judged, kind)
+        worst = worst_of(of_kind)
+        least = [entry[i] for entry in bootstrap.precision_and_recall(of_kind).values()
+                 for i in (0, 2) if entry[2] is not None]
+        numb = sum((value or 0) >= LEAST_SHARE for value in least)
+        study.target(f"precision and recall of each class at least {LEAST_SHARE}, by {plural}",
+                     f"{numb} of {len(least)}; least: {worst[0]:.3f}, {worst[1]}" if worst else "nothing scored",
+                     numb == len(least) if least else None)
+        text += f"\nBy {plural}, both taps: {len(of_kind):,} {plural} of {num_cases(of_kind)} cases.\n" \
+            + precision_table(of_kind) + outcome_sentence(of_kind)
+    panels = [(f"{plural}, tap {tap} the bottleneck", confusion(scored(judged, kind, tap)))
+              for kind, plural in ((INTERVAL, "intervals"), (FLOW, "flows")) for tap in TAPS]
+    figures.confusion_panels(study.figure("confusion"), panels)
+    text += figure("confusion", "Confusion matrices of intervals and flows, by tap")
+    for tap in TAPS:
+        text += f"\nIntervals, tap {tap} the bottleneck:\n" + precision_table(intervals(judged, tap))
+    text += by_congestion_control(judged)
+    if study.is_split:
+        of_kind = intervals(study.calibration)
+        text += f"\nFor comparison the calibration half, by intervals: {len(of_kind):,} of {num_cases(of_kind)} cases.\n" \
+            + precision_table(of_kind)
+    simulated = intervals(study.simulated)
+    if simulated:
+        text += f"\nThe simulated cases, by intervals: {len(simulated):,} of {num_cases(simulated)} cases.\n" \
+            + precision_table(simulated) + outcome_sentence(simulated)
+    return text
+
+
+def outcome_sentence(judged):
+    found = outcomes(judged)
+    return f"\nIn all: {percent(found[RIGHT])} right, {percent(found[UNSURE])} undecided, {percent(found[WRONG])} wrong.\n"
+
+
+def by_congestion_control(judged):
+    controls = sorted({one.case.parameters["cc"] for one in judged})
+    head = ["recall / precision", *(control for control in controls)]
+    text = ""
+    for tap in TAPS:
+        weights = {control: confusion([one for one in intervals(judged, tap)
+                                       if one.case.parameters["cc"] == control]) for control in controls}
+        rows = [[code(cause), *(f"{share(recall(weights[control], cause))} / "
+                                f"{share(precision(weights[control], cause))}" for control in controls)]
+                for cause in CAUSES]
+        text += f"\nBy congestion control, intervals, tap {tap} the bottleneck:\n" + table(head, rows)
+    return text
+
+
+def shares_section(study):
+    judged = [one for one in study.headline if one.kind == INTERVAL and one.shares is not None
+              and one.row["share_unknown"] is not None]
+    rows = []
+    for cause in CAUSES:
+        def error(one, cause=cause):
+            return abs(one.row[f"share_{cause}"] - one.shares[cause])
+        rows.append([code(cause), *(f"{value:.4f}" for value in (
+            *(mean([one for one in judged if one.tap == tap], error) or 0 for tap in TAPS),))])
+
+    def both(one):
+        return abs(sum(one.row[f"share_{cause}"] - one.shares[cause] for cause in (UNSHARED, SHARED)))
+    rows.append(["both bottlenecks together",
+                 *(f"{mean([one for one in judged if one.tap == tap], both) or 0:.4f}" for tap in TAPS)])
+    return f"""
+## Shares of time
+
+Mean of |share of the row − share of the truth| over {len(judged):,} intervals, those of mixed truth too. The truth of
+`receiver_window` and `send_buffer` is the kernel's chronograph (`rwnd_limited`, `sndbuf_limited`). Verdicts that leave time
+`unknown` count in full.
+""" + table(["share", *(f"tap {tap}" for tap in TAPS)], rows)
+
+
+def first_verdict_section(study):
+    seconds = transmission.first_verdicts(study.headline)
+    if not seconds:
+        return "\n## The first verdict\n\nNot measured: no bulk flow.\n"
+    rows = []
+    for cause in CAUSES:
+        members = [(one, value) for one, value in seconds if one.truth == cause]
+        if members:
+            rows.append([code(cause), *first_cells(members)])
+    rows.append(["**all**", *first_cells(seconds)])
+    soon = soon_share(seconds)
+    study.target(f"first right verdict of a bulk flow within {FIRST_VERDICT_S} s of its start, for 95 %",
+                 percent(soon), soon >= LEAST_SHARE)
+    return f"""
+## The first verdict
+
+From a flow's first packet to the end of its first interval with a right verdict, of {len(seconds):,} bulk flows (3 s and 300 data
+packets at least). Intervals are 1 s long on multiples of the second, so the first one is cut short, and a verdict needs 130
+data packets; what a pipeline adds until the row can be read is not in it.
+""" + table(["truth of the flow", "flows", "median", "95 % within", f"within {FIRST_VERDICT_S} s", "never"], rows)
+
+
+def soon_share(seconds):
+    by_name = {}
+    for one, value in seconds:
+        by_name.setdefault(one.case.name, []).append(value is not None and value <= FIRST_VERDICT_S)
+    return sum(sum(values) / len(values) for values in by_name.values()) / len(by_name)
+
+
+def first_cells(members):
+    values = [value if value is not None else float("inf") for _, value in members]
+    never = sum(value is None for _, value in members)
+    last = quantile(values, 0.95) if never <= 0.05 * len(values) - 1 else sorted(values)[
+        min(len(values) - 1, int(0.95 * len(values)))]
+    return [len(values), f"{sorted(values)[len(values) // 2]:.2f} s", "never" if last == float("inf") else
+            f"{last:.2f} s", percent(soon_share(members)), never]
+
+
+def scores_section(study):
+    judged = intervals(study.headline)
+    panels = []
+    for column, title, limits, marks in SCORES:
+        series = []
+        for cause in CAUSES:
+            known = [one for one in judged if one.truth == cause and one.row[column] is not None]
+            series.append((figures.name_of(cause),
+                           weights_of(known, lambda one, column=column: one.row[column]),
+                           figures.of_cause(cause)))
+        panels.append((title, "score", series, limits, "linear", marks))
+    figures.distributions(study.figure("scores"), panels, "share of intervals")
+    curves, rows = [], []
+    for question in thresholds.QUESTIONS:
+        series = []
+        for tap in TAPS:
+            accuracy = question.accuracy([one for one in judged if one.tap == tap])
+            if not accuracy:
+                continue
+            series.append((f"tap {tap}", list(accuracy), list(accuracy.values())))
+            best = max(accuracy, key=accuracy.get)
+            rows.append([question.name, tap, f"{question.published:g}", share(accuracy[question.published]),
+                         ", ".join(f"{mark:g}: {accuracy[mark]:.3f}" for mark in question.used) or "–",
+                         f"{best:.3g}", share(accuracy[best])])
+        marks = {"published": question.published}
+        marks.update({f"used, {name}": mark for name, mark in zip(("low", "high"), question.used)})
+        curves.append((question.name, question.column.replace("_", " "), series, marks,
+                       "log" if question.is_logarithmic else "linear"))
+    figures.curves(study.figure("thresholds"), curves)
+    return """
+## The four scores
+
+Distributions over intervals by what was true, each case weighing the same (compare [BAU20 Fig. 6]; dotted: the thresholds of the
+published tree, that of the burstiness score in its corrected unit). Scores that need a capacity are there only where one
+was proven.
+""" + figure("scores", "Distributions of the four scores by true cause") + """
+What a single threshold on one score could do between two classes (balanced accuracy: the mean of both classes' recall):
+""" + table(["classes", "tap", "published", "accuracy", "used: accuracy", "best here", "accuracy"], rows, left=2) \
+        + figure("thresholds", "Balanced accuracy by threshold") + published_tree(judged)
+
+
+def published_tree(judged):
+    rows = []
+    for cause in CAUSES:
+        members = [one for one in judged if one.truth == cause]
+        if not members:
+            continue
+        answered = [one for one in members if one.row["rca_cause"] is not None]
+        rows.append([
+            code(cause), len(members), percent(share_of(members, lambda one: one.verdict == one.truth)),
+            percent(share_of(members, lambda one: one.outcome == WRONG)),
+            percent(share_of(members, lambda one: one.row["rca_cause"] is not None)),
+            percent(share_of(members, lambda one: one.row["rca_cause"] == one.truth)),
+            percent(share_of(answered, lambda one: one.row["rca_cause"] == one.truth)),
+            percent(share_of(members, lambda one: one.row["rca_cause"] not in (None, "mixed", one.truth)))])
+    return """
+The published decision tree [BAU21 Fig. 3] on the same scores (`rca_cause`), beside `root_cause`, over the same intervals. The tree
+was made for bulk transfers and has no leaf for the application or the send buffer.
+""" + table(["truth", "intervals", "root_cause right", "wrong", "tree answers", "tree right", "right of its answers",
+             "tree wrong"], rows)
+
+
+def confidence_section(study):
+    series, rows = [], []
+    for kind, plural in ((INTERVAL, "intervals"), (FLOW, "flows")):
+        judged = scored(study.headline, kind)
+        found = reliability(judged, EDGES)
+        series.append((plural, found))
+        for low, high, (promised, kept, weight, number) in zip(EDGES, EDGES[1:], found):
+            if number:
+                rows.append([plural, f"{low:.1f}–{high:.1f}", number, share(promised), share(kept)])
+    figures.reliability_diagram(study.figure("reliability"), series)
+    judged = intervals(study.headline)
+    sure = share_of(judged, is_wrong_and_sure)
+    study.target(f"intervals wrong with confidence ≥ {SURE}: less than 2 %", percent(sure, 2),
+                 sure < 0.02 if sure is not None else None)
+    errors = [expected_calibration_error(found) for _, found in series]
+    lines = [[tap, percent(share_of(intervals(judged, tap), is_wrong_and_sure), 2),
+              percent(share_of(flows(study.headline, tap), is_wrong_and_sure), 2)] for tap in TAPS]
+    return f"""
+## What the confidence is worth
+
+Of verdicts that name a cause: the confidence they promised and the share that was right (`bottleneck` is right of both kinds).
+Expected calibration error: {share(errors[0])} by intervals, {share(errors[1])} by flows.
+""" + table(["", "confidence", "rows", "mean confidence", "right"], rows, left=2) \
+        + figure("reliability", "Reliability diagram") + f"""
+Wrong with confidence ≥ {SURE}, of all scored:
+""" + table(["tap", "intervals", "flows"], lines)
+
+
+def degraded_section(study):
+    if not study.degraded:
+        return "\n## Worse taps\n\nNot measured: this run had no captures degraded.\n"
+    bars, rows = [], []
+    names = {case.name for case in study.degraded_cases}
+    plain = [one for one in study.judged if one.case.name in names]
+    for name, judged in {"as captured": plain, **study.degraded}.items():
+        of_kind = intervals(judged)
+        found = outcomes(of_kind)
+        bars.append((name, found))
+        of_flows = outcomes(flows(judged))
+        rows.append([name, study.variants.get(name, ""), len(of_kind), percent(found[RIGHT]), percent(found[UNSURE]),
+                     percent(found[WRONG]), percent(share_of(of_kind, is_wrong_and_sure), 2),
+                     percent(of_flows[RIGHT]), percent(of_flows[WRONG])])
+    figures.stacked_bars(study.figure("worse-taps"), bars)
+    return f"""
+## Worse taps
+
+The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)} cases drawn at random, as many of each
+cause as can be, at both taps. Frames that are missing, or the direction that is, can make a verdict undecided; they must not
+make it wrong.
+""" + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong", f"wrong, ≥ {SURE}", "flows right",
+             "flows wrong"], rows, left=2) + figure("worse-taps", "Outcomes by variant")
+
+
+def misses_section(study):
+    parts = []
+    for title, judged in ((f"{study.headline_name}", study.headline), ("simulated cases", study.simulated)):
+        for kind, plural in ((FLOW, "flows"), (INTERVAL, "intervals")):
+            rows = misses(scored(judged, kind))
+            if rows:
+                parts.append(f"\n### {title.capitalize()}, {plural}\n"
+                             + table(["case", "tap", "truth", plural, "recall", "called instead", "sub-cause, confidence",
+                                      "known reason"], rows, left=3))
+    if not parts:
+        return "\n## Where it fails\n\nNo case and tap has a recall below 0.9 of any cause.\n"
+    return f"""
+## Where it fails
+
+Every case and tap in which recall of a cause is below {LISTED_BELOW}, if that cause has a tenth of the case's rows at least; all
+else was found.
+""" + "".join(parts)
+
+
+def misses(judged):
+    rows = []
+    groups = {}
+    for one in judged:
+        groups.setdefault((one.case.name, one.tap), []).append(one)
+    for (name, tap), members in sorted(groups.items()):
+        for cause in CAUSES:
+            true = [one for one in members if one.truth == cause]
+            if not true or len(true) < LEAST_CAUSE_SHARE * len(members):
+                continue
+            right = [one for one in true if one.outcome == RIGHT]
+            if len(right) >= LISTED_BELOW * len(true):
+                continue
+            others = {}
+            for one in true:
+                if one.outcome != RIGHT:
+                    others.setdefault(one.verdict, []).append(one)
+            said = sorted(others.items(), key=lambda item: -len(item[1]))
+            first = said[0][1][0]
+            confidence = max((one.confidence or 0) for one in said[0][1])
+            rows.append([name, tap, code(cause), len(true), share(len(right) / len(true)),
+                         ", ".join(f"{verdict} {len(ones)}" for verdict, ones in said),
+                         f"{first.row['sub_cause'] or '–'}, {confidence:.2f}",
+                         known_limits.reason(first.case.scenario, cause)])
+    return rows
+
+
+def scored_counts(judged, kind):
+    """By reason, the number of rows that are not scored; and how many are."""
+    counts = {}
+    for one in judged:
+        if one.kind == kind:
+            counts[one.not_scored] = counts.get(one.not_scored, 0) + 1
+    return counts
+
+
