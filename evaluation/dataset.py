@@ -49,7 +49,7 @@ def judge(captures_of, chokepoint):
 
 
 def held_out(judged):
-    return [one for one in judged if one.case.split == HELD_OUT]
+    return [one for one in judged if one.case.half == HELD_OUT]
 
 
 def simulate(directory):

@@ -110,6 +110,8 @@ def by_case(judged):
     return cases
 
 
-def weighted(judged):
-    """(weight, one): every case weighs 1, whatever the number of its rows."""
-    return [(1 / len(of_case), one) for of_case in by_case(judged).values() for one in of_case]
+def weighted(judged, among=None):
+    """(weight, one): the rows of a case share its weight of 1, all of them or those `among` which
+    `judged` was picked."""
+    sizes = {name: len(of_case) for name, of_case in by_case(among or judged).items()}
+    return [(1 / sizes[one.case.name], one) for one in judged]

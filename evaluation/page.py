@@ -45,7 +45,7 @@ def cases_section(study):
     for (_, name, expected), cases in sorted(groups.items()):
         rates = [case.parameters["rate_mbit"] for case in cases]
         trips = [case.parameters["rtt_ms"] for case in cases]
-        rows.append([name, code(expected), len(cases), sum(case.split == "held_out" for case in cases),
+        rows.append([name, code(expected), len(cases), sum(case.half == "held_out" for case in cases),
                      span(rates, rate), span(trips, lambda value: f"{value:g} ms"),
                      ", ".join(sorted({case.parameters["cc"] for case in cases})),
                      sum(one.kind == INTERVAL and one.not_scored is None
@@ -84,7 +84,7 @@ def targets_section(study):
     return f"""
 ## Targets
 
-Of the {study.headline_name}, measured at commit {study.commit}.
+Measured on {study.headline_of}, at commit {study.commit}.
 """ + table(["target", "measured", ""], [[target.asked, target.measured, words[target.is_met]]
                                          for target in study.targets], left=3)
 

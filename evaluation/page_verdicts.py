@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of docs/evaluation.md: how often verdicts are right, how soon, and what their confidence is worth."""
 
+import math
+
 import bootstrap
 import figures
 import known_limits
@@ -8,15 +10,17 @@ import thresholds
 import transmission
 from causes import CAUSES, SHARED, UNSHARED
 from markdown import code, figure, percent, share, share_with_bounds, table
-from matching import RIGHT, UNSURE, WRONG, by_case, flows, intervals, scored
+from matching import (RIGHT, UNSURE, WRONG, by_case, flows, intervals, scored,
+                      weighted)
 from page_measures import weights_of
 from scores import (confusion, expected_calibration_error, is_wrong_and_sure, mean, num_cases,
-                    outcomes, precision, quantile, recall, reliability, share as share_of)
+                    outcomes, precision, recall, reliability, share as share_of)
 from verdicts import FLOW, INTERVAL, TAPS
 
 LEAST_SHARE = 0.95
 LISTED_BELOW = 0.9
 LEAST_CAUSE_SHARE = 0.1
+NUM_WORST = 4
 FIRST_VERDICT_S = 2
 SURE = 0.8
 EDGES = [i / 10 for i in range(11)]
@@ -147,12 +151,11 @@ def soon_share(seconds):
 
 
 def first_cells(members):
-    values = [value if value is not None else float("inf") for _, value in members]
-    never = sum(value is None for _, value in members)
-    last = quantile(values, 0.95) if never <= 0.05 * len(values) - 1 else sorted(values)[
-        min(len(values) - 1, int(0.95 * len(values)))]
-    return [len(values), f"{sorted(values)[len(values) // 2]:.2f} s", "never" if last == float("inf") else
-            f"{last:.2f} s", percent(soon_share(members)), never]
+    values = sorted(float("inf") if value is None else value for _, value in members)
+    later = values[math.ceil(0.95 * len(values)) - 1]
+    return [len(values), f"{values[len(values) // 2]:.2f} s",
+            "never" if later == float("inf") else f"{later:.2f} s", percent(soon_share(members)),
+            sum(value is None for _, value in members)]
 
 
 def scores_section(study):
@@ -163,7 +166,7 @@ def scores_section(study):
         for cause in CAUSES:
             known = [one for one in judged if one.truth == cause and one.row[column] is not None]
             series.append((figures.name_of(cause),
-                           weights_of(known, lambda one, column=column: one.row[column]),
+                           weights_of(known, lambda one, column=column: one.row[column], judged),
                            figures.of_cause(cause)))
         panels.append((title, "score", series, limits, "linear", marks))
     figures.distributions(study.figure("scores"), panels, "share of intervals")
@@ -203,13 +206,15 @@ def published_tree(judged):
         if not members:
             continue
         answered = [one for one in members if one.row["rca_cause"] is not None]
+
+        def part(holds, of=members):
+            return percent(share_of(of, holds, judged))
         rows.append([
-            code(cause), len(members), percent(share_of(members, lambda one: one.verdict == one.truth)),
-            percent(share_of(members, lambda one: one.outcome == WRONG)),
-            percent(share_of(members, lambda one: one.row["rca_cause"] is not None)),
-            percent(share_of(members, lambda one: one.row["rca_cause"] == one.truth)),
-            percent(share_of(answered, lambda one: one.row["rca_cause"] == one.truth)),
-            percent(share_of(members, lambda one: one.row["rca_cause"] not in (None, "mixed", one.truth)))])
+            code(cause), len(members), part(lambda one: one.verdict == one.truth),
+            part(lambda one: one.outcome == WRONG), part(lambda one: one.row["rca_cause"] is not None),
+            part(lambda one: one.row["rca_cause"] == one.truth),
+            part(lambda one: one.row["rca_cause"] == one.truth, answered),
+            part(lambda one: one.row["rca_cause"] not in (None, "mixed", one.truth))])
     return """
 The published decision tree [BAU21 Fig. 3] on the same scores (`rca_cause`), beside `root_cause`, over the same intervals. The tree
 was made for bulk transfers and has no leaf for the application or the send buffer.
@@ -271,49 +276,64 @@ make it wrong.
 
 
 def misses_section(study):
+    notes = {}
     parts = []
-    for title, judged in ((f"{study.headline_name}", study.headline), ("simulated cases", study.simulated)):
+    for title, judged in ((study.headline_name, study.headline), ("simulated cases", study.simulated)):
         for kind, plural in ((FLOW, "flows"), (INTERVAL, "intervals")):
-            rows = misses(scored(judged, kind))
+            rows = misses(scored(judged, kind), notes)
             if rows:
                 parts.append(f"\n### {title.capitalize()}, {plural}\n"
-                             + table(["case", "tap", "truth", plural, "recall", "called instead", "sub-cause, confidence",
-                                      "known reason"], rows, left=3))
+                             + table(["scenario", "tap", "truth", "cases", plural, "recall", "called instead",
+                                      "worst cases", "reason"], rows, left=3))
     if not parts:
-        return "\n## Where it fails\n\nNo case and tap has a recall below 0.9 of any cause.\n"
+        return "\n## Where it fails\n\nNo scenario has a recall below 0.9 of any cause.\n"
+    reasons = "".join(f"\n{number}. {text}" for text, number in notes.items())
     return f"""
 ## Where it fails
 
-Every case and tap in which recall of a cause is below {LISTED_BELOW}, if that cause has a tenth of the case's rows at least; all
-else was found.
-""" + "".join(parts)
+Every scenario, tap and cause with a recall below {LISTED_BELOW}, if that cause has a tenth of the scenario's rows at least, and
+in it the cases with the least recall. All else was found. Simulated cases go by the first word of their names. Numbers
+name the reason, below, as far as it is known.
+""" + "".join(parts) + (f"\nReasons:\n{reasons}\n" if notes else "")
 
 
-def misses(judged):
-    rows = []
+def group_of(case):
+    return case.scenario.split("-")[0] if case.is_simulated else case.scenario
+
+
+def misses(judged, notes):
+    """Rows of the table; reasons that apply get their numbers in `notes`."""
+    weights = {id(one): weight for weight, one in weighted(judged)}
     groups = {}
     for one in judged:
-        groups.setdefault((one.case.name, one.tap), []).append(one)
-    for (name, tap), members in sorted(groups.items()):
+        groups.setdefault((group_of(one.case), one.tap), []).append(one)
+    rows = []
+    for (group, tap), members in sorted(groups.items()):
+        whole = sum(weights[id(one)] for one in members)
         for cause in CAUSES:
             true = [one for one in members if one.truth == cause]
-            if not true or len(true) < LEAST_CAUSE_SHARE * len(members):
-                continue
-            right = [one for one in true if one.outcome == RIGHT]
-            if len(right) >= LISTED_BELOW * len(true):
+            total = sum(weights[id(one)] for one in true)
+            right = sum(weights[id(one)] for one in true if one.outcome == RIGHT)
+            if not true or total < LEAST_CAUSE_SHARE * whole or right >= LISTED_BELOW * total:
                 continue
             others = {}
             for one in true:
                 if one.outcome != RIGHT:
-                    others.setdefault(one.verdict, []).append(one)
-            said = sorted(others.items(), key=lambda item: -len(item[1]))
-            first = said[0][1][0]
-            confidence = max((one.confidence or 0) for one in said[0][1])
-            rows.append([name, tap, code(cause), len(true), share(len(right) / len(true)),
-                         ", ".join(f"{verdict} {len(ones)}" for verdict, ones in said),
-                         f"{first.row['sub_cause'] or '–'}, {confidence:.2f}",
-                         known_limits.reason(first.case.scenario, cause)])
+                    others[one.verdict] = others.get(one.verdict, 0) + weights[id(one)] / total
+            reason = known_limits.reason(group, cause)
+            if reason:
+                notes.setdefault(reason, len(notes) + 1)
+            rows.append([group, tap, code(cause), num_cases(true), len(true), share(right / total),
+                         ", ".join(f"{verdict} {percent(part, 0)}" for verdict, part in
+                                   sorted(others.items(), key=lambda item: -item[1])),
+                         worst_cases(true), notes.get(reason, "")])
     return rows
+
+
+def worst_cases(true):
+    found = sorted((sum(one.outcome == RIGHT for one in ones) / len(ones), name)
+                   for name, ones in by_case(true).items())
+    return ", ".join(f"{name} {value:.2f}" for value, name in found[:NUM_WORST] if value < LISTED_BELOW)
 
 
 def scored_counts(judged, kind):

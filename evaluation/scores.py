@@ -52,16 +52,16 @@ def outcomes(judged):
     return {name: value / total if total else 0.0 for name, value in sums.items()}
 
 
-def share(judged, holds):
+def share(judged, holds, among=None):
     """Of the cases' rows, those of which `holds` is true; None without rows."""
-    pairs = weighted(judged)
+    pairs = weighted(judged, among)
     total = sum(weight for weight, _ in pairs)
     return sum(weight for weight, one in pairs if holds(one)) / total if total else None
 
 
-def mean(judged, value):
+def mean(judged, value, among=None):
     """Mean of `value`, each case weighing the same; None without rows."""
-    pairs = weighted(judged)
+    pairs = weighted(judged, among)
     total = sum(weight for weight, _ in pairs)
     return sum(weight * value(one) for weight, one in pairs) / total if total else None
 

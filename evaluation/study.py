@@ -46,11 +46,15 @@ class Study:
     @property
     def calibration(self):
         """The other half."""
-        return [one for one in self.judged if one.case.split != dataset.HELD_OUT]
+        return [one for one in self.judged if one.case.half != dataset.HELD_OUT]
 
     @property
     def headline_name(self):
         return "held-out cases" if self.is_split else "all cases"
+
+    @property
+    def headline_of(self):
+        return "the half that was held out" if self.is_split else "all cases (there is no held-out half)"
 
     def figure(self, name):
         return self.figures / f"{name}.svg"

@@ -13,7 +13,7 @@ import csv
 import json
 from pathlib import Path
 
-from causes import (APPLICATION, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED, TRANSPORT, UNSHARED,
+from causes import (APPLICATION, BOTTLENECK, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED, TRANSPORT, UNSHARED,
                     root_cause)
 
 NANOS_PER_SECOND = 1_000_000_000
@@ -28,6 +28,10 @@ USED_UP_LINK = 0.97
 OWN_LINK = 0.9
 # In which the shares of a link are counted: long against the sampling, short against an interval.
 LEAST_WINDOW_NS = 200 * NANOS_PER_MILLI
+# Of the line behind the testbed's policer.
+LINE_RATE_FACTOR = 10
+# Where no tap can see more: who else fills a fair queue, and what a policer drops.
+ALSO_RIGHT = {"fair-queueing": (SHARED, BOTTLENECK), "policer": (UNSHARED, BOTTLENECK, TRANSPORT)}
 # Of the receiver's window; a sender holds back what would not be a full segment.
 ROOM_SEGMENTS = 2
 
@@ -53,6 +57,11 @@ class Series:
         return self.sums[last] - self.sums[first], last - first
 
 
+def narrowest_mbit(parameters):
+    others = (parameters.get(key) for key in ("upstream_mbit", "downstream_mbit", "policer_mbit"))
+    return min(parameters["rate_mbit"], *(mbit for mbit in others if mbit), float("inf"))
+
+
 class Link:
     """The bottleneck, in bins: how busy, how full, and with whose bytes."""
 
@@ -73,10 +82,16 @@ class Link:
                 self.of_flow[flow] = Series([int(row["unix_ns"]) for row in own],
                                             [int(row["bytes"]) for row in own])
         self.is_alone = len(truth["truth"]["flows"]) == 1
+        # Where another part of the path is the narrow one, full is what carries all that it lets by.
+        parameters = truth["parameters"]
+        line_mbit = parameters["rate_mbit"]
+        if parameters.get("policer_burst_kb"):
+            line_mbit *= LINE_RATE_FACTOR
+        self.fullest = narrowest_mbit(parameters) / line_mbit
 
     def busy_share(self, start_ns, end_ns):
         busy_ns, bins = self.busy.over(start_ns, end_ns)
-        return busy_ns / (bins * self.bin_ns) if bins else 0.0
+        return busy_ns / (bins * self.bin_ns * self.fullest) if bins else 0.0
 
     def standing_share(self, start_ns, end_ns):
         standing, bins = self.standing.over(start_ns, end_ns)
@@ -84,7 +99,7 @@ class Link:
 
     def own_share(self, flow, start_ns, end_ns):
         """Of the bytes that the link carried."""
-        if self.of_all is None or self.is_alone:
+        if self.of_all is None:
             return 1.0 if self.is_alone else 0.0
         total, _ = self.of_all.over(start_ns, end_ns)
         own = self.of_flow.get(flow)
@@ -130,17 +145,16 @@ def kernel_slots(samples, writer, mss_bytes):
         if network_ns and after["snd_wnd_bytes"] - max(recent_flight) * mss_bytes \
                 < ROOM_SEGMENTS * mss_bytes and after["snd_wnd_bytes"] > 0:
             window_ns, network_ns = window_ns + network_ns, 0
-        starved = all(sample["notsent_bytes"] == 0
+        # Nagle's algorithm keeps back less than a segment until there is more of it.
+        starved = sum(sample["notsent_bytes"] < mss_bytes
                       and sample["unacked_segments"] < sample["cwnd_segments"]
-                      for sample in (before, after))
+                      for sample in (before, after)) / 2
         application_ns = idle_ns
-        if starved:
-            if wanted:
-                buffer_ns += network_ns
-            else:
-                application_ns += network_ns
-            network_ns = 0
-        if wanted and idle_ns and starved:
+        if wanted:
+            buffer_ns += starved * network_ns
+        else:
+            application_ns += starved * network_ns
+        if wanted and idle_ns and starved == 1:
             application_ns, buffer_ns = application_ns - idle_ns, buffer_ns + idle_ns
         slots.append((before["unix_ns"], after["unix_ns"], application_ns, buffer_ns, window_ns))
     return slots
@@ -196,8 +210,9 @@ class CaseTruth(SlotTruth):
         self.direction = self.truth["expected"]["direction"]
         self.expected = self.truth["expected"]["root_cause"]
         # What says no more than can be seen is no mistake; the expected cause is one of them.
-        self.acceptable = self.truth["expected"].get("acceptable", [self.expected])
-        self.split = self.truth.get("split")
+        self.acceptable = self.truth["expected"].get(
+            "acceptable", ALSO_RIGHT.get(self.scenario, (self.expected,)))
+        self.half = self.truth.get("half")
         self.is_simulated = self.truth.get("simulated", False)
         self.interval_ms = self.truth.get("interval_ms", 1000)
         self.link = Link(self.folder, self.truth)
@@ -208,7 +223,7 @@ class CaseTruth(SlotTruth):
 
     @property
     def bits_per_second(self):
-        return self.parameters["rate_mbit"] * 1e6
+        return narrowest_mbit(self.parameters) * 1e6
 
     def name_of_flow(self, client_ip, client_port, server_ip, server_port):
         for name, flow in self.flows.items():
