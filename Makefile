@@ -30,4 +30,8 @@ fmt: ## bring Java and C into the house's form
 bench: ## print the figures of docs/benchmarks.md
 	bench/run
 
-.PHONY: help build demo demo-stop test lint fmt bench
+evaluate: ## measure the verdicts against the truth and write docs/evaluation.md
+	./chokepoint packages evaluate
+	evaluation/evaluate
+
+.PHONY: help build demo demo-stop test lint fmt bench evaluate
