@@ -53,6 +53,11 @@ def error(one):
     return one.row["capacity_bits_per_second"] / one.case.bits_per_second - 1
 
 
+def visible_error(one):
+    """On a logarithmic axis none is left out."""
+    return max(1e-5, abs(error(one)))
+
+
 def within(judged, bound):
     return share(judged, lambda one: abs(error(one)) <= bound)
 

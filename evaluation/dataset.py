@@ -19,11 +19,11 @@ HELD_OUT = "held_out"
 
 
 def folders(directory, pattern=""):
-    """Of cases, in the order of their names."""
+    """Of cases, in the order of their names; those that are being made have a dot before it."""
     if not directory.is_dir():
         return []
     return [path.parent for path in sorted(directory.glob("*/truth.json"))
-            if re.search(pattern, path.parent.name)]
+            if not path.parent.name.startswith(".") and re.search(pattern, path.parent.name)]
 
 
 def load(directory, pattern=""):

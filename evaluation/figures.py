@@ -141,8 +141,8 @@ def reliability_diagram(path, series):
     axes.plot((0, 1), (0, 1), color="#555555", linewidth=1, linestyle=":", label="promise kept")
     for number, (label, table) in enumerate(series):
         known = [entry for entry in table if entry[2]]
-        axes.plot([entry[0] for entry in known], [entry[1] for entry in known], marker="os"[number % 2],
-                  markersize=4, label=label, **of_series(number))
+        axes.plot([entry[0] for entry in known], [entry[1] for entry in known],
+                  marker="os"[number % 2], markersize=4, label=label, **of_series(number))
         total = sum(entry[2] for entry in known)
         below.plot([entry[0] for entry in known], [entry[2] / total for entry in known],
                    marker="os"[number % 2], markersize=3, **of_series(number))
@@ -173,7 +173,8 @@ def scatter(path, panels, xlabel, ylabel):
         axes.set_title(title, fontsize=9)
     grid[0, 0].set_ylabel(ylabel)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=6, fontsize=8)
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=6,
+                  fontsize=8)
     save(figure, path)
 
 
@@ -191,5 +192,6 @@ def stacked_bars(path, bars):
     axes.set_xlim(0, 1)
     axes.set_xlabel("share of intervals")
     axes.grid(False)
-    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 1 + 1.6 / (len(bars) + 2)), ncol=3)
+    axes.legend(fontsize=8, loc="upper center", ncol=3,
+                bbox_to_anchor=(0.5, 1 + 1.6 / (len(bars) + 2)))
     save(figure, path)

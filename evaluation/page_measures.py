@@ -7,11 +7,13 @@ import statistics
 import capacity
 import figures
 import transmission
+from causes import APPLICATION
 from markdown import figure, percent, rate, table
 from matching import intervals, weighted
 from scores import mean, num_cases, quantile, weighted_quantile
 from verdicts import TAPS
 
+NO_BOOKS = "\nNot measured: no case has books of the sender.\n"
 # [BAU20 Table II]: microseconds of one periodic calculation of one flow, Xeon E5-2620 at 2.0 GHz.
 PUBLISHED_MICROSECONDS = {
     "connection identification": 21, "application-limited periods": 6, "position": 2,
@@ -43,10 +45,10 @@ def capacity_section(study):
             rows.append([name, f"{tap}, {stream}", theirs, *within_cells(estimates),
                          percent(capacity.share_with_estimate(capacity.rows(judged, tap))),
                          len(estimates), num_cases(estimates)])
-            series.append((name, weights_of(estimates, lambda one: max(1e-5, abs(capacity.error(one)))),
+            series.append((name, weights_of(estimates, capacity.visible_error),
                            figures.of_series(number)))
-        panels.append((f"tap {tap} the bottleneck ({stream})", "relative error", series, (1e-4, 1), "log",
-                       capacity.BOUNDS[:3]))
+        panels.append((f"tap {tap} the bottleneck ({stream})", "relative error", series, (1e-4, 1),
+                       "log", capacity.BOUNDS[:3]))
     figures.distributions(study.figure("capacity"), panels, "share of proven estimates")
     of_all = capacity.estimates(study.headline)
     shares = [capacity.within(of_all, bound) for bound in capacity.BOUNDS[:3]]
@@ -57,13 +59,14 @@ def capacity_section(study):
     return f"""
 ## Capacity
 
-Of the intervals with `capacity_kind` = `proven`: share within so much of the rate of the link, each case weighing the same.
-Where the tap stands decides the stream: before the bottleneck only ACKs are spaced by it, behind it the data are. [BAU20]
-is Table I of the paper, percent within 3 / 5 / 10 % of the stream of that tap (data, or ACKs): its test cases are rebuilt
-from this dataset, not its captures. Its estimator always answers; here an answer needs a proven queue, so *answered* tells
-the share of intervals that have one. Without: a lower bound.
-""" + table(["test case", "tap, stream", "[BAU20] <3 / <5 / <10 %", "<3 %", "<5 %", "<10 %", "<50 %", "answered",
-             "estimates", "cases"], rows, left=2) \
+Of the intervals with `capacity_kind` = `proven`: share within so much of the rate of the link,
+each case weighing the same. Where the tap stands decides the stream: before the bottleneck only
+ACKs are spaced by it, behind it the data are. [BAU20] is Table I of the paper, percent within 3 /
+5 / 10 % of the stream of that tap (data, or ACKs): its test cases are rebuilt from this dataset,
+not its captures. Its estimator always answers; here an answer needs a proven queue, so *answered*
+tells the share of intervals that have one. Without: a lower bound.
+""" + table(["test case", "tap, stream", "[BAU20] <3 / <5 / <10 %", "<3 %", "<5 %", "<10 %",
+             "<50 %", "answered", "estimates", "cases"], rows, left=2) \
         + figure("capacity", "Distribution of the relative error of proven capacities") \
         + capacity_sweep(study)
 
@@ -82,23 +85,26 @@ def capacity_sweep(study):
     for (megabits, clock, is_crossed), judged in sorted(groups.items()):
         estimates = capacity.estimates(judged)
         errors = [abs(capacity.error(one)) for one in estimates]
-        rows.append([rate(megabits), clock.replace("_", " "), "30 % of the link" if is_crossed else "none",
-                     percent(statistics.median(errors), 2) if errors else "–", *within_cells(estimates)[:3],
+        rows.append([rate(megabits), clock.replace("_", " "),
+                     "30 % of the link" if is_crossed else "none",
+                     percent(statistics.median(errors) if errors else None, 2),
+                     *within_cells(estimates)[:3],
                      percent(capacity.share_with_estimate(judged)), len(estimates)])
     return """
 ### High capacities
 
-From the simulator, where the rate of the link and the quality of the tap's clock are free; both taps together. The clock is
-`exact`, `microsecond`, `polled` (a port looked at each 2.2 µs), `coalesced` (an interrupt after 50 or 100 µs stamps all that
-came), or `software` (stamped by a busy kernel).
-""" + table(["link", "clock", "cross traffic", "median error", "<3 %", "<5 %", "<10 %", "answered", "estimates"],
-            rows, left=3)
+From the simulator, where the rate of the link and the quality of the tap's clock are free; both
+taps together. The clock is `exact`, `microsecond`, `polled` (a port looked at each 2.2 µs),
+`coalesced` (an interrupt after 50 or 100 µs stamps all that came), or `software` (stamped by a
+busy kernel).
+""" + table(["link", "clock", "cross traffic", "median error", "<3 %", "<5 %", "<10 %", "answered",
+             "estimates"], rows, left=3)
 
 
 def retransmission_section(study):
     resent = transmission.resent(study.headline)
     if not resent:
-        return "\n## Retransmissions and reordering\n\nNot measured: no case has books of the sender.\n"
+        return "\n## Retransmissions and reordering\n" + NO_BOOKS
     panels, rows = [], []
     for tap in TAPS:
         of_tap = [one for one in resent if one.one.tap == tap]
@@ -126,17 +132,19 @@ def retransmission_section(study):
     return """
 ## Retransmissions and reordering
 
-Bytes that a tap calls sent again, in whole flows, against the sender's own count (`bytes_retrans` of TCP_INFO). *Found* is the
-part of the sender's count that the tap called so, flow by flow; *beyond* what it called so beyond that, as a share of all
-bytes sent.
-""" + table(["scenario", "tap", "flows", "bytes sent again", "share of bytes", "found", "beyond"], rows, left=2) \
-        + figure("retransmissions", "Bytes called sent again by the tap against the sender's count") \
+Bytes that a tap calls sent again, in whole flows, against the sender's own count (`bytes_retrans`
+of TCP_INFO). *Found* is the part of the sender's count that the tap called so, flow by flow;
+*beyond* what it called so beyond that, as a share of all bytes sent.
+""" + table(["scenario", "tap", "flows", "bytes sent again", "share of bytes", "found", "beyond"],
+            rows, left=2) \
+        + figure("retransmissions", "Bytes called sent again against the sender's count") \
         + drops(study, resent) + reordering(reordered)
 
 
 def found_share(resent):
     sender = sum(one.sender_bytes for one in resent)
-    return sum(min(one.called_bytes, one.sender_bytes) for one in resent) / sender if sender else None
+    found = sum(min(one.called_bytes, one.sender_bytes) for one in resent)
+    return found / sender if sender else None
 
 
 def sums(resent):
@@ -167,8 +175,9 @@ def drops(study, resent):
     if not rows:
         return ""
     return """
-Each frame that the path drops must be sent again, those apart that the end of the flow or of the capture cut off. Payload
-dropped by the emulator's own book, of flows that lost any, and what the tap called sent again because it was lost:
+Each frame that the path drops must be sent again, those apart that the end of the flow or of the
+capture cut off. Payload dropped by the emulator's own book, of flows that lost any, and what the
+tap called sent again because it was lost:
 """ + table(["tap", "flows", "bytes dropped", "bytes called lost", "called / dropped"], rows)
 
 
@@ -178,19 +187,19 @@ def reordering(reordered):
     rows = []
     for one in sorted(reordered, key=lambda one: (one.one.case.name, one.one.tap, one.one.flow)):
         rows.append([one.one.case.name, one.one.tap, one.path["reordered_frames"],
-                     one.one.row["reordered_packets"], f"{one.sender_bytes:,}", f"{one.called_bytes:,}",
-                     percent(one.false_share, 3)])
+                     one.one.row["reordered_packets"], f"{one.sender_bytes:,}",
+                     f"{one.called_bytes:,}", percent(one.false_share, 3)])
     return """
-Paths that reorder and lose nothing. What the sender did send again here it sent without need, and that is no mistake of the tap;
-*beyond* is. A tap before the section that reorders cannot see it.
-""" + table(["case", "tap", "frames reordered by the path", "packets called reordered", "bytes sent again by the sender",
-             "bytes called sent again", "beyond"], rows, left=2)
+Paths that reorder and lose nothing. What the sender did send again here it sent without need, and
+that is no mistake of the tap; *beyond* is. A tap before the section that reorders cannot see it.
+""" + table(["case", "tap", "frames reordered by the path", "packets called reordered",
+             "bytes sent again by the sender", "bytes called sent again", "beyond"], rows, left=2)
 
 
 def round_trip_section(study):
     errors = transmission.round_trips(study.headline)
     if not errors:
-        return "\n## Round trips\n\nNot measured: no case has books of the sender.\n"
+        return "\n## Round trips\n" + NO_BOOKS
     panels, rows = [], []
     series = []
     for number, tap in enumerate(TAPS):
@@ -205,19 +214,23 @@ def round_trip_section(study):
         series.append((f"tap {tap}", weights_of([one for one, _ in of_tap],
                                                 lambda one: max(1e-5, abs(lookup[id(one)]))),
                        figures.of_series(number)))
-    panels.append(("median round trip of an interval", "relative error", series, (1e-4, 1), "log", (0.02,)))
+    panels.append(("median round trip of an interval", "relative error", series, (1e-4, 1), "log",
+                   (0.02,)))
     figures.distributions(study.figure("round-trips"), panels, "share of intervals")
     lookup = {id(one): abs(error) for one, error in errors}
-    median = weighted_quantile(weights_of([one for one, _ in errors], lambda one: lookup[id(one)]), 0.5)
+    sizes = weights_of([one for one, _ in errors], lambda one: lookup[id(one)])
+    median = weighted_quantile(sizes, 0.5)
     study.target("round trip: median error at most 2 %", percent(median, 2), median <= 0.02)
     return """
 ## Round trips
 
-`rtt_p50_seconds` of an interval against the median of the sender's own estimate in the same interval (`rtt_us` of TCP_INFO each
-20 ms). The kernel's is a moving average of gain 1/8 [RFC 6298] and holds the receiver's delayed ACKs; a median of single
-round trips differs from it where they vary quickly. The row's median comes from a histogram whose bins are 9 % wide.
-""" + table(["scenario", "tap", "intervals", "median error", "90 % within", "99 % within", "median, with sign"], rows,
-            left=2) + figure("round-trips", "Distribution of the relative error of median round trips")
+`rtt_p50_seconds` of an interval against the median of the sender's own estimate in the same
+interval (`rtt_us` of TCP_INFO each 20 ms). The kernel's is a moving average of gain 1/8 [RFC
+6298] and holds the receiver's delayed ACKs; a median of single round trips differs from it where
+they vary quickly. The row's median comes from a histogram whose bins are 9 % wide.
+""" + table(["scenario", "tap", "intervals", "median error", "90 % within", "99 % within",
+             "median, with sign"], rows, left=2) \
+        + figure("round-trips", "Distribution of the relative error of median round trips")
 
 
 def error_cells(errors):
@@ -234,32 +247,37 @@ def idle_section(study):
     def error(one):
         return abs(one.row["share_application"] - one.shares["application"])
 
-    groups = {"intervals limited by the application": [one for one in judged if one.truth == "application"],
-              "all other intervals": [one for one in judged if one.truth != "application"],
+    limited = [one for one in judged if one.truth == APPLICATION]
+    groups = {"intervals limited by the application": limited,
+              "all other intervals": [one for one in judged if one.truth != APPLICATION],
               "**all**": judged}
     rows = [[name, len(members), f"{mean(members, error, judged):.4f}",
              f"{weighted_quantile(weights_of(members, error, judged), 0.9):.4f}"]
             for name, members in groups.items() if members]
-    worst = mean(groups["intervals limited by the application"] or judged, error, judged)
+    worst = mean(limited or judged, error, judged)
     study.target("application's idle share: mean error at most 0.03", f"{worst:.4f}", worst <= 0.03)
     return """
 ## The application's idle share
 
-`share_application` against the share of time in which, by the application's own log and the kernel's buffers, there was nothing
-to send. The target is held to the intervals that the application limited, where an error would matter most.
+`share_application` against the share of time in which, by the application's own log and the
+kernel's buffers, there was nothing to send. The target is held to the intervals that the
+application limited, where an error would matter most.
 """ + table(["", "intervals", "mean error", "90 % within"], rows)
 
 
 def cost_section(study):
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in study.benchmarks.splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in study.benchmarks.splitlines()
             if re.match(r"\| (decoding|analysing|closing|mouse|elephant)", line)]
     text = """
 ## Run time and state
 
-[BAU20 Table II] gives the time of one periodic calculation of one flow, module by module, on a Xeon E5-2620 at 2.0 GHz; Fig. 7 a
-throughput of 620 Mbit/s with one flow, falling from 32–64 flows on, when the state of all no longer fits the cache, to
-some 350 Mbit/s at 4,096 flows, on one core and without the capacity module. Here no module recalculates: each adds to its state packet by
-packet, so only the whole can be told. Other machines, other work: orders of magnitude can be compared, no more.
+[BAU20 Table II] gives the time of one periodic calculation of one flow, module by module, on a
+Xeon E5-2620 at 2.0 GHz; Fig. 7 a throughput of 620 Mbit/s with one flow, falling from 32–64 flows
+on, when the state of all no longer fits the cache, to some 350 Mbit/s at 4,096 flows, on one core
+and without the capacity module. Here no module recalculates: each adds to its state packet by
+packet, so only the whole can be told. Other machines, other work: orders of magnitude can be
+compared, no more.
 """ + table(["[BAU20 Table II]", "µs a calculation"],
             [[name, f"{value:,}"] for name, value in PUBLISHED_MICROSECONDS.items()])
     if not rows:

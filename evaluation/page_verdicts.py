@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of docs/evaluation.md: how often verdicts are right, how soon, and what their confidence is worth."""
+"""Of docs/evaluation.md: how often verdicts are right, how soon, and how sure they may be."""
 
 import math
 
@@ -42,9 +42,9 @@ def precision_table(judged):
 def worst_of(judged):
     """The least precision and recall of a class that was there."""
     found = bootstrap.precision_and_recall(judged)
-    values = [(value, f"{what} of {cause}") for cause, entry in found.items() if entry[2] is not None
-              for value, what in ((entry[0], "precision"), (entry[2], "recall"))]
-    return min(((value or 0, what) for value, what in values), default=None)
+    return min(((value or 0, f"{what} of {cause}")
+                for cause, entry in found.items() if entry[2] is not None
+                for value, what in ((entry[0], "precision"), (entry[2], "recall"))), default=None)
 
 
 def headline_section(study):
@@ -57,31 +57,38 @@ def headline_section(study):
                  for i in (0, 2) if entry[2] is not None]
         numb = sum((value or 0) >= LEAST_SHARE for value in least)
         study.target(f"precision and recall of each class at least {LEAST_SHARE}, by {plural}",
-                     f"{numb} of {len(least)}; least: {worst[0]:.3f}, {worst[1]}" if worst else "nothing scored",
+                     f"{numb} of {len(least)}; least: {worst[0]:.3f}, {worst[1]}" if worst
+                     else "nothing scored",
                      numb == len(least) if least else None)
-        text += f"\nBy {plural}, both taps: {len(of_kind):,} {plural} of {num_cases(of_kind)} cases.\n" \
+        text += f"\nBy {plural}, both taps: {count(of_kind, plural)}.\n" \
             + precision_table(of_kind) + outcome_sentence(of_kind)
     panels = [(f"{plural}, tap {tap} the bottleneck", confusion(scored(judged, kind, tap)))
               for kind, plural in ((INTERVAL, "intervals"), (FLOW, "flows")) for tap in TAPS]
     figures.confusion_panels(study.figure("confusion"), panels)
     text += figure("confusion", "Confusion matrices of intervals and flows, by tap")
     for tap in TAPS:
-        text += f"\nIntervals, tap {tap} the bottleneck:\n" + precision_table(intervals(judged, tap))
+        text += f"\nIntervals, tap {tap} the bottleneck:\n" \
+            + precision_table(intervals(judged, tap))
     text += by_congestion_control(judged)
     if study.is_split:
         of_kind = intervals(study.calibration)
-        text += f"\nFor comparison the calibration half, by intervals: {len(of_kind):,} of {num_cases(of_kind)} cases.\n" \
-            + precision_table(of_kind)
+        text += "\nFor comparison the calibration half, by intervals: " \
+            f"{count(of_kind, 'intervals')}.\n" + precision_table(of_kind)
     simulated = intervals(study.simulated)
     if simulated:
-        text += f"\nThe simulated cases, by intervals: {len(simulated):,} of {num_cases(simulated)} cases.\n" \
+        text += f"\nThe simulated cases, by intervals: {count(simulated, 'intervals')}.\n" \
             + precision_table(simulated) + outcome_sentence(simulated)
     return text
 
 
 def outcome_sentence(judged):
     found = outcomes(judged)
-    return f"\nIn all: {percent(found[RIGHT])} right, {percent(found[UNSURE])} undecided, {percent(found[WRONG])} wrong.\n"
+    return f"\nIn all: {percent(found[RIGHT])} right, {percent(found[UNSURE])} undecided, " \
+        f"{percent(found[WRONG])} wrong.\n"
+
+
+def count(judged, plural):
+    return f"{len(judged):,} {plural} of {num_cases(judged)} cases"
 
 
 def by_congestion_control(judged):
@@ -89,35 +96,34 @@ def by_congestion_control(judged):
     head = ["recall / precision", *(control for control in controls)]
     text = ""
     for tap in TAPS:
-        weights = {control: confusion([one for one in intervals(judged, tap)
-                                       if one.case.parameters["cc"] == control]) for control in controls}
-        rows = [[code(cause), *(f"{share(recall(weights[control], cause))} / "
-                                f"{share(precision(weights[control], cause))}" for control in controls)]
+        of_tap = intervals(judged, tap)
+        matrices = [confusion([one for one in of_tap if one.case.parameters["cc"] == control])
+                    for control in controls]
+        rows = [[code(cause), *(f"{share(recall(weights, cause))} / "
+                                f"{share(precision(weights, cause))}" for weights in matrices)]
                 for cause in CAUSES]
-        text += f"\nBy congestion control, intervals, tap {tap} the bottleneck:\n" + table(head, rows)
+        text += f"\nBy congestion control, intervals, tap {tap} the bottleneck:\n" \
+            + table(head, rows)
     return text
 
 
 def shares_section(study):
     judged = [one for one in study.headline if one.kind == INTERVAL and one.shares is not None
               and one.row["share_unknown"] is not None]
+    groups = {code(cause): (cause,) for cause in CAUSES}
+    groups["both bottlenecks together"] = (UNSHARED, SHARED)
     rows = []
-    for cause in CAUSES:
-        def error(one, cause=cause):
-            return abs(one.row[f"share_{cause}"] - one.shares[cause])
-        rows.append([code(cause), *(f"{value:.4f}" for value in (
-            *(mean([one for one in judged if one.tap == tap], error) or 0 for tap in TAPS),))])
-
-    def both(one):
-        return abs(sum(one.row[f"share_{cause}"] - one.shares[cause] for cause in (UNSHARED, SHARED)))
-    rows.append(["both bottlenecks together",
-                 *(f"{mean([one for one in judged if one.tap == tap], both) or 0:.4f}" for tap in TAPS)])
+    for name, causes in groups.items():
+        def error(one, causes=causes):
+            return abs(sum(one.row[f"share_{cause}"] - one.shares[cause] for cause in causes))
+        errors = [mean([one for one in judged if one.tap == tap], error) for tap in TAPS]
+        rows.append([name, *("–" if value is None else f"{value:.4f}" for value in errors)])
     return f"""
 ## Shares of time
 
-Mean of |share of the row − share of the truth| over {len(judged):,} intervals, those of mixed truth too. The truth of
-`receiver_window` and `send_buffer` is the kernel's chronograph (`rwnd_limited`, `sndbuf_limited`). Verdicts that leave time
-`unknown` count in full.
+Mean of |share of the row − share of the truth| over {len(judged):,} intervals, those of mixed
+truth too. The truth of `receiver_window` and `send_buffer` is the kernel's chronograph
+(`rwnd_limited`, `sndbuf_limited`). Verdicts that leave time `unknown` count in full.
 """ + table(["share", *(f"tap {tap}" for tap in TAPS)], rows)
 
 
@@ -132,15 +138,17 @@ def first_verdict_section(study):
             rows.append([code(cause), *first_cells(members)])
     rows.append(["**all**", *first_cells(seconds)])
     soon = soon_share(seconds)
-    study.target(f"first right verdict of a bulk flow within {FIRST_VERDICT_S} s of its start, for 95 %",
+    study.target(f"first right verdict within {FIRST_VERDICT_S} s of a bulk flow's start, for 95 %",
                  percent(soon), soon >= LEAST_SHARE)
     return f"""
 ## The first verdict
 
-From a flow's first packet to the end of its first interval with a right verdict, of {len(seconds):,} bulk flows (3 s and 300 data
-packets at least). Intervals are 1 s long on multiples of the second, so the first one is cut short, and a verdict needs 130
-data packets; what a pipeline adds until the row can be read is not in it.
-""" + table(["truth of the flow", "flows", "median", "95 % within", f"within {FIRST_VERDICT_S} s", "never"], rows)
+From a flow's first packet to the end of its first interval with a right verdict, of
+{len(seconds):,} bulk flows (3 s and 300 data packets at least). Intervals are 1 s long on
+multiples of the second, so the first one is cut short, and a verdict needs 130 data packets; what
+a pipeline adds until the row can be read is not in it.
+""" + table(["truth of the flow", "flows", "median", "95 % within", f"within {FIRST_VERDICT_S} s",
+             "never"], rows)
 
 
 def soon_share(seconds):
@@ -179,8 +187,9 @@ def scores_section(study):
                 continue
             series.append((f"tap {tap}", list(accuracy), list(accuracy.values())))
             best = max(accuracy, key=accuracy.get)
-            rows.append([question.name, tap, f"{question.published:g}", share(accuracy[question.published]),
-                         ", ".join(f"{mark:g}: {accuracy[mark]:.3f}" for mark in question.used) or "–",
+            used = ", ".join(f"{mark:g}: {accuracy[mark]:.3f}" for mark in question.used)
+            rows.append([question.name, tap, f"{question.published:g}",
+                         share(accuracy[question.published]), used or "–",
                          f"{best:.3g}", share(accuracy[best])])
         marks = {"published": question.published}
         marks.update({f"used, {name}": mark for name, mark in zip(("low", "high"), question.used)})
@@ -190,12 +199,14 @@ def scores_section(study):
     return """
 ## The four scores
 
-Distributions over intervals by what was true, each case weighing the same (compare [BAU20 Fig. 6]; dotted: the thresholds of the
-published tree, that of the burstiness score in its corrected unit). Scores that need a capacity are there only where one
-was proven.
+Distributions over intervals by what was true, each case weighing the same (compare [BAU20 Fig.
+6]; dotted: the thresholds of the published tree, that of the burstiness score in its corrected
+unit). Scores that need a capacity are there only where one was proven.
 """ + figure("scores", "Distributions of the four scores by true cause") + """
-What a single threshold on one score could do between two classes (balanced accuracy: the mean of both classes' recall):
-""" + table(["classes", "tap", "published", "accuracy", "used: accuracy", "best here", "accuracy"], rows, left=2) \
+What a single threshold on one score could do between two classes (balanced accuracy: the mean of
+both classes' recall):
+""" + table(["classes", "tap", "published", "accuracy", "used: accuracy", "best here", "accuracy"],
+            rows, left=2) \
         + figure("thresholds", "Balanced accuracy by threshold") + published_tree(judged)
 
 
@@ -211,15 +222,17 @@ def published_tree(judged):
             return percent(share_of(of, holds, judged))
         rows.append([
             code(cause), len(members), part(lambda one: one.verdict == one.truth),
-            part(lambda one: one.outcome == WRONG), part(lambda one: one.row["rca_cause"] is not None),
+            part(lambda one: one.outcome == WRONG),
+            part(lambda one: one.row["rca_cause"] is not None),
             part(lambda one: one.row["rca_cause"] == one.truth),
             part(lambda one: one.row["rca_cause"] == one.truth, answered),
             part(lambda one: one.row["rca_cause"] not in (None, "mixed", one.truth))])
     return """
-The published decision tree [BAU21 Fig. 3] on the same scores (`rca_cause`), beside `root_cause`, over the same intervals. The tree
-was made for bulk transfers and has no leaf for the application or the send buffer.
-""" + table(["truth", "intervals", "root_cause right", "wrong", "tree answers", "tree right", "right of its answers",
-             "tree wrong"], rows)
+The published decision tree [BAU21 Fig. 3] on the same scores (`rca_cause`), beside `root_cause`,
+over the same intervals. The tree was made for bulk transfers and has no leaf for the application
+or the send buffer.
+""" + table(["truth", "intervals", "root_cause right", "wrong", "tree answers", "tree right",
+             "right of its answers", "tree wrong"], rows)
 
 
 def confidence_section(study):
@@ -230,7 +243,8 @@ def confidence_section(study):
         series.append((plural, found))
         for low, high, (promised, kept, weight, number) in zip(EDGES, EDGES[1:], found):
             if number:
-                rows.append([plural, f"{low:.1f}–{high:.1f}", number, share(promised), share(kept)])
+                rows.append([plural, f"{low:.1f}–{high:.1f}", number, share(promised),
+                             share(kept)])
     figures.reliability_diagram(study.figure("reliability"), series)
     judged = intervals(study.headline)
     sure = share_of(judged, is_wrong_and_sure)
@@ -242,8 +256,9 @@ def confidence_section(study):
     return f"""
 ## What the confidence is worth
 
-Of verdicts that name a cause: the confidence they promised and the share that was right (`bottleneck` is right of both kinds).
-Expected calibration error: {share(errors[0])} by intervals, {share(errors[1])} by flows.
+Of verdicts that name a cause: the confidence they promised and the share that was right
+(`bottleneck` is right of both kinds). Expected calibration error: {share(errors[0])} by
+intervals, {share(errors[1])} by flows.
 """ + table(["", "confidence", "rows", "mean confidence", "right"], rows, left=2) \
         + figure("reliability", "Reliability diagram") + f"""
 Wrong with confidence ≥ {SURE}, of all scored:
@@ -261,39 +276,41 @@ def degraded_section(study):
         found = outcomes(of_kind)
         bars.append((name, found))
         of_flows = outcomes(flows(judged))
-        rows.append([name, study.variants.get(name, ""), len(of_kind), percent(found[RIGHT]), percent(found[UNSURE]),
-                     percent(found[WRONG]), percent(share_of(of_kind, is_wrong_and_sure), 2),
+        rows.append([name, study.variants.get(name, ""), len(of_kind),
+                     *(percent(found[name]) for name in (RIGHT, UNSURE, WRONG)),
+                     percent(share_of(of_kind, is_wrong_and_sure), 2),
                      percent(of_flows[RIGHT]), percent(of_flows[WRONG])])
     figures.stacked_bars(study.figure("worse-taps"), bars)
     return f"""
 ## Worse taps
 
-The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)} cases drawn at random, as many of each
-cause as can be, at both taps. Frames that are missing, or the direction that is, can make a verdict undecided; they must not
-make it wrong.
-""" + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong", f"wrong, ≥ {SURE}", "flows right",
-             "flows wrong"], rows, left=2) + figure("worse-taps", "Outcomes by variant")
+The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)}
+cases drawn at random, as many of each cause as can be, at both taps. Frames that are missing, or
+the direction that is, can make a verdict undecided; they must not make it wrong.
+""" + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong",
+             f"wrong, ≥ {SURE}", "flows right", "flows wrong"], rows, left=2) \
+        + figure("worse-taps", "Outcomes by variant")
 
 
 def misses_section(study):
     notes = {}
     parts = []
-    for title, judged in ((study.headline_name, study.headline), ("simulated cases", study.simulated)):
+    for title, judged in study.headline_and_simulated:
         for kind, plural in ((FLOW, "flows"), (INTERVAL, "intervals")):
             rows = misses(scored(judged, kind), notes)
             if rows:
                 parts.append(f"\n### {title.capitalize()}, {plural}\n"
-                             + table(["scenario", "tap", "truth", "cases", plural, "recall", "called instead",
-                                      "worst cases", "reason"], rows, left=3))
+                             + table(["scenario", "tap", "truth", "cases", plural, "recall",
+                                      "called instead", "worst cases", "reason"], rows, left=3))
     if not parts:
         return "\n## Where it fails\n\nNo scenario has a recall below 0.9 of any cause.\n"
     reasons = "".join(f"\n{number}. {text}" for text, number in notes.items())
     return f"""
 ## Where it fails
 
-Every scenario, tap and cause with a recall below {LISTED_BELOW}, if that cause has a tenth of the scenario's rows at least, and
-in it the cases with the least recall. All else was found. Simulated cases go by the first word of their names. Numbers
-name the reason, below, as far as it is known.
+Every scenario, tap and cause with a recall below {LISTED_BELOW}, if that cause has a tenth of the
+scenario's rows at least, and in it the cases with the least recall. All else was found. Simulated
+cases go by the first word of their names. Numbers name the reason, below, as far as it is known.
 """ + "".join(parts) + (f"\nReasons:\n{reasons}\n" if notes else "")
 
 
@@ -333,7 +350,8 @@ def misses(judged, notes):
 def worst_cases(true):
     found = sorted((sum(one.outcome == RIGHT for one in ones) / len(ones), name)
                    for name, ones in by_case(true).items())
-    return ", ".join(f"{name} {value:.2f}" for value, name in found[:NUM_WORST] if value < LISTED_BELOW)
+    return ", ".join(f"{name} {value:.2f}" for value, name in found[:NUM_WORST]
+                     if value < LISTED_BELOW)
 
 
 def scored_counts(judged, kind):

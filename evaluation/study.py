@@ -54,7 +54,13 @@ class Study:
 
     @property
     def headline_of(self):
-        return "the half that was held out" if self.is_split else "all cases (there is no held-out half)"
+        return "the half that was held out" if self.is_split \
+            else "all cases (there is no held-out half)"
+
+    @property
+    def headline_and_simulated(self):
+        """(name, rows) of both."""
+        return ((self.headline_name, self.headline), ("simulated cases", self.simulated))
 
     def figure(self, name):
         return self.figures / f"{name}.svg"

@@ -15,8 +15,8 @@ from verdicts import TAPS
 
 SUBSET = Path(__file__).resolve().parent / "subset"
 CASE_COLUMNS = ("case", "scenario", "expected", "acceptable", "direction", "interval_ms")
-TRUTH_COLUMNS = ("flow", "client_ip", "client_port", "server_ip", "server_port", "start_ns", "end_ns",
-                 *CAUSES)
+TRUTH_COLUMNS = ("flow", "client_ip", "client_port", "server_ip", "server_port", "start_ns",
+                 "end_ns", *CAUSES)
 STEP_NS = 100 * NANOS_PER_MILLI
 SNAP_BYTES = 96
 FILE_HEADER, RECORD_HEADER = struct.Struct("<IHHiIII"), struct.Struct("<IIII")

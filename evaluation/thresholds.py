@@ -42,8 +42,8 @@ class Question:
 
 # th1 to th3 of the published tree [BAU21 Fig. 3]; used are the clear borders of docs/analysis.md.
 QUESTIONS = (
-    Question("unshared (low) or shared", "dispersion_score", (UNSHARED,), (SHARED,), 0, 0.6, False, 0.2,
-             (0.05, 0.15)),
+    Question("unshared (low) or shared", "dispersion_score", (UNSHARED,), (SHARED,), 0, 0.6, False,
+             0.2, (0.05, 0.15)),
     Question("transport, receiver window (low) or shared", "retransmission_score",
              (TRANSPORT, RECEIVER_WINDOW), (SHARED,), 1e-4, 0.2, True, 0.01, ()),
     Question("transport, shared (low) or receiver window", "receiver_window_score",

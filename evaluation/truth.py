@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What really limited each flow at each moment, from what the kernel, the application and the link recorded.
+"""What really limited each flow at each moment, as kernel, application and link recorded it.
 
 Time is cut into slots, the periods between two samples of the sender's TCP_INFO (20 ms), or those
 that the simulator wrote. In each slot the sender's own stop watches say how long the receiver's
 window or the send buffer held it (`rwnd_limited`, `sndbuf_limited`), the application's log whether
-there was anything to send, and the link's books whether it was busy, with whose frames, and whether a
-queue stood. The order in which they are asked is that of the verdict (docs/analysis.md).
+there was anything to send, and the link's books whether it was busy, with whose frames, and
+whether a queue stood. The order in which they are asked is that of the verdict (docs/analysis.md).
 """
 
 import bisect
@@ -13,8 +13,8 @@ import csv
 import json
 from pathlib import Path
 
-from causes import (APPLICATION, BOTTLENECK, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED, TRANSPORT, UNSHARED,
-                    root_cause)
+from causes import (APPLICATION, BOTTLENECK, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED,
+                    TRANSPORT, UNSHARED, root_cause)
 
 NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_MILLI = 1_000_000
@@ -24,7 +24,7 @@ STANDING_BYTES = 1600
 BUSY_LINK = 0.9
 # Of the link: from here on nothing else could have made the flow faster.
 USED_UP_LINK = 0.97
-# Of the link's bytes: from here on the flow has it for itself (dispersion of 0.1, docs/analysis.md).
+# Of the link's bytes: from here on the flow has it for itself (a dispersion score of 0.1).
 OWN_LINK = 0.9
 # In which the shares of a link are counted: long against the sampling, short against an interval.
 LEAST_WINDOW_NS = 200 * NANOS_PER_MILLI
@@ -70,7 +70,8 @@ class Link:
         times = [int(row["unix_ns"]) for row in rows]
         self.bin_ns = times[1] - times[0]
         self.busy = Series(times, [int(row["busy_ns"]) for row in rows])
-        self.standing = Series(times, [int(row["min_queue_bytes"]) > STANDING_BYTES for row in rows])
+        self.standing = Series(times, [int(row["min_queue_bytes"]) > STANDING_BYTES
+                                       for row in rows])
         self.of_flow, self.of_all = {}, None
         file = folder / "link.csv"
         if file.exists():
@@ -82,7 +83,7 @@ class Link:
                 self.of_flow[flow] = Series([int(row["unix_ns"]) for row in own],
                                             [int(row["bytes"]) for row in own])
         self.is_alone = len(truth["truth"]["flows"]) == 1
-        # Where another part of the path is the narrow one, full is what carries all that it lets by.
+        # Where another part of the path is the narrow one, full is what carries all it lets by.
         parameters = truth["parameters"]
         line_mbit = parameters["rate_mbit"]
         if parameters.get("policer_burst_kb"):
@@ -161,7 +162,7 @@ def kernel_slots(samples, writer, mss_bytes):
 
 
 class EmulatedClock:
-    """The clock of the captures: it stood still when the machine stalled, that of the hosts went on."""
+    """The clock of the captures: unlike the hosts' it stood still when the machine stalled."""
 
     def __init__(self, epoch_ns, stalls):
         self.ends_ns, self.behind_ns = [], [0]
@@ -185,7 +186,8 @@ class SlotTruth:
         """Shares of [start, end) by cause, or None if less than half of it was recorded."""
         sums = dict.fromkeys(CAUSES, 0.0)
         seen_ns = 0
-        for slot in self.slots.get(flow, [])[bisect.bisect_left(self.ends_ns.get(flow, []), start_ns):]:
+        first = bisect.bisect_left(self.ends_ns.get(flow, []), start_ns)
+        for slot in self.slots.get(flow, [])[first:]:
             if slot.start_ns >= end_ns:
                 break
             part_ns = min(slot.end_ns, end_ns) - max(slot.start_ns, start_ns)

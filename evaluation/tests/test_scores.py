@@ -47,8 +47,9 @@ class MatchingTest(unittest.TestCase):
     def test_says_why_a_row_is_not_scored(self):
         case = Case("c", (TRANSPORT, 1000), (APPLICATION, 2000))
         found = match(case, "before", [
-            row(TRANSPORT), row("short_transfer"), row(TRANSPORT, 0, 199), row(TRANSPORT, 500, 1500),
-            row(TRANSPORT, 1900, 2900), flow_row(TRANSPORT, start_ms=0, end_ms=100)])
+            row(TRANSPORT), row("short_transfer"), row(TRANSPORT, 0, 199),
+            row(TRANSPORT, 500, 1500), row(TRANSPORT, 1900, 2900),
+            flow_row(TRANSPORT, start_ms=0, end_ms=100)])
         self.assertEqual([one.not_scored for one in found],
                          [None, matching.WITHHELD, matching.TOO_SHORT, matching.TRUTH_MIXED,
                           matching.NOT_RECORDED, None])
@@ -65,7 +66,8 @@ class MatchingTest(unittest.TestCase):
 
 class WeightsTest(unittest.TestCase):
     def test_each_case_weighs_the_same(self):
-        found = judged("long", SHARED, *[SHARED] * 9, TRANSPORT) + judged("short", SHARED, TRANSPORT)
+        found = judged("long", SHARED, *[SHARED] * 9, TRANSPORT) \
+            + judged("short", SHARED, TRANSPORT)
         weights = scores.confusion(found)
         self.assertAlmostEqual(weights[SHARED, SHARED], 0.9)
         self.assertAlmostEqual(weights[SHARED, TRANSPORT], 1.1)
@@ -105,7 +107,7 @@ class BoundsTest(unittest.TestCase):
     def test_bootstrap_draws_cases_and_gives_the_same_each_time(self):
         found = [one for i in range(30)
                  for one in judged(f"c{i}", SHARED, *[SHARED if i % 5 else TRANSPORT] * 10)]
-        precise, precise_in, recalled, (low, high), num = bootstrap.precision_and_recall(found)[SHARED]
+        _, _, recalled, (low, high), num = bootstrap.precision_and_recall(found)[SHARED]
         self.assertAlmostEqual(recalled, 0.8)
         self.assertEqual(num, 30)
         # Were the 300 intervals independent, the range would be a third as wide.

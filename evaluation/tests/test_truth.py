@@ -22,7 +22,8 @@ def shares_of(tcp_info, busy=QUIET, **case):
 class SlotsTest(unittest.TestCase):
     def assert_shares(self, found, **expected):
         for cause, share in found.items():
-            self.assertAlmostEqual(share, expected.get(cause, 0), delta=0.015, msg=f"{cause} of {found}")
+            self.assertAlmostEqual(share, expected.get(cause, 0), delta=0.015,
+                                   msg=f"{cause} of {found}")
 
     def test_a_full_window_on_a_quiet_link_is_transport(self):
         self.assert_shares(shares_of(BUSY), transport=1)
@@ -72,7 +73,8 @@ class SlotsTest(unittest.TestCase):
         self.assert_shares(shares_of(kept, application="0 rests"), application=1)
 
     def test_a_slot_that_starts_starved_and_ends_otherwise_is_so_for_half(self):
-        turns = "".join(f"{at} busy={at} flight={5 if at % 40 else 10} unsent={0 if at % 40 else 50}\n"
+        turns = "".join(f"{at} busy={at} " + ("flight=5 unsent=0\n" if at % 40
+                                              else "flight=10 unsent=50\n")
                         for at in range(0, 1001, 20))
         self.assert_shares(shares_of(turns, application="0 rests"), application=0.5, transport=0.5)
 
@@ -89,14 +91,16 @@ class SlotsTest(unittest.TestCase):
         self.assertIsNone(truth.shares("b", 0, 100))
 
     def test_slots_count_by_the_part_that_overlaps(self):
-        truth = SlotTruth({"a": [Slot(0, 100, {TRANSPORT: 1.0}), Slot(100, 200, {APPLICATION: 1.0})]})
+        truth = SlotTruth({"a": [Slot(0, 100, {TRANSPORT: 1.0}),
+                                 Slot(100, 200, {APPLICATION: 1.0})]})
         self.assertAlmostEqual(truth.shares("a", 50, 200)[APPLICATION], 2 / 3)
 
 
 class EmulatedClockTest(unittest.TestCase):
     def test_each_stall_sets_it_back(self):
-        clock = EmulatedClock(1000 * MILLI, [{"emulated_ns": 100 * MILLI, "duration_ns": 10 * MILLI},
-                                             {"emulated_ns": 300 * MILLI, "duration_ns": 5 * MILLI}])
+        clock = EmulatedClock(1000 * MILLI, [
+            {"emulated_ns": 100 * MILLI, "duration_ns": 10 * MILLI},
+            {"emulated_ns": 300 * MILLI, "duration_ns": 5 * MILLI}])
         for host_ms, emulated_ms in ((1000, 1000), (1099, 1099), (1110, 1100), (1309, 1299),
                                      (1315, 1300), (1400, 1385)):
             self.assertEqual(clock.of(host_ms * MILLI), emulated_ms * MILLI, host_ms)

@@ -25,8 +25,9 @@ def samples(text):
         found.append({
             "unix_ns": int(at_ms) * MILLI,
             "busy_us": int(state["busy"] * 1000), "rwnd_limited_us": int(state["rwnd"] * 1000),
-            "sndbuf_limited_us": int(state["sndbuf"] * 1000), "unacked_segments": int(state["flight"]),
-            "cwnd_segments": int(state["cwnd"]), "notsent_bytes": int(state["unsent"] * MSS),
+            "sndbuf_limited_us": int(state["sndbuf"] * 1000),
+            "unacked_segments": int(state["flight"]), "cwnd_segments": int(state["cwnd"]),
+            "notsent_bytes": int(state["unsent"] * MSS),
             "snd_wnd_bytes": int(state["wnd"] * MSS), "snd_mss_bytes": MSS, "rtt_us": 40_000,
             "bytes_retrans": 0, "bytes_sent": 1})
     return found
@@ -39,7 +40,8 @@ def write_csv(path, rows):
         writer.writerows(rows)
 
 
-def write_case(folder, tcp_info, busy, standing="", own=1.0, application="", stalls=(), **parameters):
+def write_case(folder, tcp_info, busy, standing="", own=1.0, application="", stalls=(),
+               **parameters):
     """One flow `a` for as many bins of 10 ms as `busy` has digits: each tells tenths of the bin in
     which the link sent, `*` all of it. `standing` marks bins with a queue by `q`."""
     folder = Path(folder)
