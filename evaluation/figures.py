@@ -61,20 +61,20 @@ def distribution(axes, pairs, **style):
 
 def confusion_panels(path, panels):
     """`panels`: (title, {(truth, verdict): weight})."""
-    figure, grid = pyplot.subplots(2, 2, figsize=(10, 7.4), sharex=True, sharey=True)
+    figure, grid = pyplot.subplots(2, 2, figsize=(11, 7.4), sharex=True, sharey=True)
     for axes, (title, weights) in zip(grid.flat, panels):
         matrix = numpy.array([[weights.get((truth, verdict), 0.0) for verdict in VERDICTS]
                               for truth in CAUSES])
         totals = matrix.sum(axis=1, keepdims=True)
         shares = numpy.divide(matrix, totals, out=numpy.zeros_like(matrix), where=totals > 0)
         axes.pcolormesh(shares, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=1)
-        axes.invert_yaxis()
+        axes.set_ylim(len(CAUSES), 0)
         for i, j in numpy.ndindex(shares.shape):
             if shares[i, j] >= 0.0005:
                 axes.text(j + 0.5, i + 0.5, f"{100 * shares[i, j]:.1f}", ha="center", va="center",
                           fontsize=8, color="white" if shares[i, j] > 0.6 else "black")
         axes.set_xticks(numpy.arange(len(VERDICTS)) + 0.5, [NAMES[name] for name in VERDICTS],
-                        fontsize=7)
+                        fontsize=6.5)
         axes.set_yticks(numpy.arange(len(CAUSES)) + 0.5, [NAMES[name] for name in CAUSES],
                         fontsize=7)
         axes.grid(False)
@@ -103,7 +103,7 @@ def distributions(path, panels, ylabel="share"):
     grid[0, 0].set_ylabel(ylabel)
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid.flat),
                           key=lambda pair: len(pair[1]))
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0),
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.03),
                   ncol=min(6, max(1, len(labels))), fontsize=8)
     save(figure, path)
 
@@ -123,13 +123,13 @@ def curves(path, panels):
         for number, (label, xs, ys) in enumerate(series):
             axes.plot(xs, ys, label=label, **of_series(number))
         for number, (label, x) in enumerate(marks.items()):
-            axes.axvline(x, color="#555555", linewidth=1, linestyle=(":", "--")[number % 2],
-                         label=label)
+            axes.axvline(x, color="#555555", linewidth=1, label=label,
+                         linestyle=(":", "--", "-.")[number % 3])
         axes.set_xscale(scale)
         axes.set_ylim(0.45, 1.01)
         axes.set_xlabel(xlabel)
         axes.set_title(title, fontsize=9)
-        axes.legend(fontsize=7, loc="lower right")
+        axes.legend(fontsize=7, loc="lower center")
     grid[0, 0].set_ylabel("balanced accuracy")
     save(figure, path)
 
@@ -173,7 +173,7 @@ def scatter(path, panels, xlabel, ylabel):
         axes.set_title(title, fontsize=9)
     grid[0, 0].set_ylabel(ylabel)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=6,
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.03), ncol=6,
                   fontsize=8)
     save(figure, path)
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables and numbers of a Markdown page."""
 
+import re
+import textwrap
+
 
 def table(head, rows, left=1):
     """The first `left` columns are words, the rest numbers."""
@@ -10,6 +13,19 @@ def table(head, rows, left=1):
 
 def percent(share, digits=1):
     return "–" if share is None else f"{100 * share:.{digits}f} %"
+
+
+def wrapped(page, columns=120):
+    """The page with its paragraphs filled anew; tables, headings, figures and lists stay."""
+    parts = []
+    for part in page.split("\n\n"):
+        is_prose = part and not part.lstrip("\n").startswith(("|", "#", "!", "<", "```")) \
+            and not re.match(r"\d+\. ", part.lstrip("\n"))
+        if is_prose and "\n|" not in part and "\n#" not in part:
+            part = textwrap.fill(" ".join(part.split()), columns, break_long_words=False,
+                                 break_on_hyphens=False)
+        parts.append(part)
+    return "\n\n".join(parts)
 
 
 def share(value):

@@ -3,7 +3,7 @@
 
 import page_measures
 import page_verdicts
-from markdown import code, rate, table
+from markdown import code, rate, table, wrapped
 from matching import NOT_RECORDED, TOO_SHORT, TRUTH_MIXED, WITHHELD
 from verdicts import FLOW, INTERVAL, TAPS
 
@@ -116,4 +116,4 @@ def write(study):
         page_measures.cost_section(study),
         page_verdicts.misses_section(study),
     ]
-    return "".join([HEAD, targets_section(study), cases_section(study), TRUTH, *body])
+    return wrapped("".join([HEAD, targets_section(study), cases_section(study), TRUTH, *body]))

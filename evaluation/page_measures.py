@@ -7,7 +7,7 @@ import statistics
 import capacity
 import figures
 import transmission
-from causes import APPLICATION
+from causes import APPLICATION, CAUSES
 from markdown import figure, percent, rate, table
 from matching import intervals, weighted
 from scores import mean, num_cases, quantile, weighted_quantile
@@ -109,12 +109,16 @@ def retransmission_section(study):
     for tap in TAPS:
         of_tap = [one for one in resent if one.one.tap == tap]
         series = []
-        for number, scenario in enumerate(sorted({one.one.case.scenario for one in of_tap})):
-            members = [one for one in of_tap if one.one.case.scenario == scenario]
-            series.append((scenario, [one.sender_bytes / one.sent_bytes for one in members],
+        for cause in CAUSES:
+            members = [one for one in of_tap if one.one.truth == cause]
+            series.append((figures.name_of(cause),
+                           [one.sender_bytes / one.sent_bytes for one in members],
                            [one.called_bytes / one.sent_bytes for one in members],
-                           figures.SERIES_COLOURS[number % len(figures.SERIES_COLOURS)]))
-            rows.append([scenario, tap, len(members), *sums(members)])
+                           figures.COLOURS[cause]))
+        for scenario in sorted({one.one.case.scenario for one in of_tap}):
+            members = [one for one in of_tap if one.one.case.scenario == scenario]
+            if any(one.sender_bytes or one.called_bytes for one in members):
+                rows.append([scenario, tap, len(members), *sums(members)])
         panels.append((f"tap {tap} the bottleneck", series))
         rows.append(["**all**", tap, len(of_tap), *sums(of_tap)])
     figures.scatter(study.figure("retransmissions"), panels, "sender: bytes sent again / sent",
@@ -135,6 +139,7 @@ def retransmission_section(study):
 Bytes that a tap calls sent again, in whole flows, against the sender's own count (`bytes_retrans`
 of TCP_INFO). *Found* is the part of the sender's count that the tap called so, flow by flow;
 *beyond* what it called so beyond that, as a share of all bytes sent.
+Scenarios in which nothing was sent again, nor called so, are left out.
 """ + table(["scenario", "tap", "flows", "bytes sent again", "share of bytes", "found", "beyond"],
             rows, left=2) \
         + figure("retransmissions", "Bytes called sent again against the sender's count") \

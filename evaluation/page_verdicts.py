@@ -2,6 +2,7 @@
 """Of docs/evaluation.md: how often verdicts are right, how soon, and how sure they may be."""
 
 import math
+import textwrap
 
 import bootstrap
 import figures
@@ -304,7 +305,8 @@ def misses_section(study):
                                       "called instead", "worst cases", "reason"], rows, left=3))
     if not parts:
         return "\n## Where it fails\n\nNo scenario has a recall below 0.9 of any cause.\n"
-    reasons = "".join(f"\n{number}. {text}" for text, number in notes.items())
+    reasons = "".join("\n" + textwrap.fill(f"{number}. {text}", 120, subsequent_indent="   ")
+                      for text, number in notes.items())
     return f"""
 ## Where it fails
 
@@ -337,7 +339,7 @@ def misses(judged, notes):
             for one in true:
                 if one.outcome != RIGHT:
                     others[one.verdict] = others.get(one.verdict, 0) + weights[id(one)] / total
-            reason = known_limits.reason(group, cause)
+            reason = known_limits.reason(group, cause, max(others, key=others.get))
             if reason:
                 notes.setdefault(reason, len(notes) + 1)
             rows.append([group, tap, code(cause), num_cases(true), len(true), share(right / total),
