@@ -57,9 +57,9 @@ def simulate(directory):
     if not SIMULATOR_SOURCE.exists():
         return False
     subprocess.run(["mvn", "-B", "-q", "-f", str(ROOT / "pom.xml"), "-pl",
-                    "flink-jobs/analysis-testkit", "-am", "-DskipTests", "package"], check=True)
+                    "flink-jobs/analysis-testkit", "-am", "compile"], check=True)
     classes = ":".join(str(path) for path in sorted(ROOT.glob("flink-jobs/*/target/classes")))
     directory.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["java", "-cp", classes, SIMULATOR, str(directory)], check=True,
-                   stdout=subprocess.DEVNULL)
+    # A case that is not what its label claims is named on standard error and left out.
+    subprocess.run(["java", "-cp", classes, SIMULATOR, str(directory)], stdout=subprocess.DEVNULL)
     return True

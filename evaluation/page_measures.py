@@ -112,7 +112,7 @@ def retransmission_section(study):
         for cause in CAUSES:
             members = [one for one in of_tap if one.one.truth == cause]
             series.append((figures.name_of(cause),
-                           [one.sender_bytes / one.sent_bytes for one in members],
+                           [one.passed_bytes / one.sent_bytes for one in members],
                            [one.called_bytes / one.sent_bytes for one in members],
                            figures.COLOURS[cause]))
         for scenario in sorted({one.one.case.scenario for one in of_tap}):
@@ -121,10 +121,10 @@ def retransmission_section(study):
                 rows.append([scenario, tap, len(members), *sums(members)])
         panels.append((f"tap {tap} the bottleneck", series))
         rows.append(["**all**", tap, len(of_tap), *sums(of_tap)])
-    figures.scatter(study.figure("retransmissions"), panels, "sender: bytes sent again / sent",
+    figures.scatter(study.figure("retransmissions"), panels, "passed: bytes sent again / sent",
                     "tap: bytes called sent again / sent")
     found = {tap: found_share([one for one in resent if one.one.tap == tap]) for tap in TAPS}
-    study.target("retransmissions: 99 % of the sender's bytes found, at both taps",
+    study.target("retransmissions: 99 % of the bytes that passed found, at both taps",
                  " / ".join(percent(found[tap], 2) for tap in TAPS),
                  min(found[tap] or 0 for tap in TAPS) >= 0.99)
     reordered = [one for one in resent if one.is_only_reordered]
@@ -137,53 +137,51 @@ def retransmission_section(study):
 ## Retransmissions and reordering
 
 Bytes that a tap calls sent again, in whole flows, against the sender's own count (`bytes_retrans`
-of TCP_INFO). *Found* is the part of the sender's count that the tap called so, flow by flow;
-*beyond* what it called so beyond that, as a share of all bytes sent.
+of TCP_INFO). What was dropped again on its way to the tap is taken off that (*passed*). *Found*
+is the part of the rest that the tap called so, flow by flow; *beyond* what it called so beyond
+that, as a share of all bytes sent.
 Scenarios in which nothing was sent again, nor called so, are left out.
-""" + table(["scenario", "tap", "flows", "bytes sent again", "share of bytes", "found", "beyond"],
-            rows, left=2) \
+""" + table(["scenario", "tap", "flows", "bytes sent again", "passed", "share of bytes", "found",
+             "beyond"], rows, left=2) \
         + figure("retransmissions", "Bytes called sent again against the sender's count") \
-        + drops(study, resent) + reordering(reordered)
+        + drops(resent) + reordering(reordered)
 
 
 def found_share(resent):
-    sender = sum(one.sender_bytes for one in resent)
-    found = sum(min(one.called_bytes, one.sender_bytes) for one in resent)
-    return found / sender if sender else None
+    passed = sum(one.passed_bytes for one in resent)
+    found = sum(min(one.called_bytes, one.passed_bytes) for one in resent)
+    return found / passed if passed else None
 
 
 def sums(resent):
-    sender = sum(one.sender_bytes for one in resent)
     sent = sum(one.sent_bytes for one in resent)
-    beyond = sum(max(0, one.called_bytes - one.sender_bytes) for one in resent)
-    return [f"{sender:,}", percent(sender / sent, 3), percent(found_share(resent), 2),
-            percent(beyond / sent, 3)]
+    sender = sum(one.sender_bytes for one in resent)
+    beyond = sum(max(0, one.called_bytes - one.passed_bytes) for one in resent)
+    passed = sum(one.passed_bytes for one in resent)
+    return [f"{sender:,}", f"{passed:,}", percent(sender / sent, 3),
+            percent(found_share(resent), 2), percent(beyond / sent, 3)]
 
 
-def drops(study, resent):
+def drops(resent):
     rows = []
-    books = {}
-    for one in resent:
-        case = one.one.case
-        if case.name not in books:
-            books[case.name] = transmission.dropped_bytes(case)
     for tap in TAPS:
-        dropped = called = num = 0
-        for one in resent:
-            book = books[one.one.case.name]
-            if one.one.tap == tap and book is not None and book.get(one.one.flow):
-                dropped += book[one.one.flow]
-                called += one.called_bytes - (one.one.row["retransmitted_spurious_bytes"] or 0)
-                num += 1
-        if num:
-            rows.append([tap, num, f"{dropped:,}", f"{called:,}", percent(called / dropped, 2)])
+        of_tap = [one for one in resent if one.one.tap == tap and one.dropped_bytes]
+        dropped = sum(one.dropped_bytes for one in of_tap)
+        spurious = sum(one.one.row["retransmitted_spurious_bytes"] or 0 for one in of_tap)
+        called = sum(one.called_bytes for one in of_tap) - spurious
+        unseen = sum(one.sender_bytes - one.passed_bytes for one in of_tap)
+        if dropped:
+            rows.append([tap, len(of_tap), f"{dropped:,}", f"{unseen:,}", f"{called:,}",
+                         percent(called / (dropped - unseen), 2)])
     if not rows:
         return ""
     return """
 Each frame that the path drops must be sent again, those apart that the end of the flow or of the
-capture cut off. Payload dropped by the emulator's own book, of flows that lost any, and what the
-tap called sent again because it was lost:
-""" + table(["tap", "flows", "bytes dropped", "bytes called lost", "called / dropped"], rows)
+capture cut off. Payload dropped by the emulator's own book, of flows that lost any, what of it was
+a copy that was dropped again before the tap, and what the tap called sent again because it was
+lost:
+""" + table(["tap", "flows", "bytes dropped", "unseen copies", "bytes called lost",
+             "called / dropped and seen"], rows)
 
 
 def reordering(reordered):

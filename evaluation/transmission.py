@@ -4,6 +4,7 @@
 import bisect
 import statistics
 
+from matching import RIGHT
 from truth import NANOS_PER_SECOND, read_csv
 from verdicts import FLOW, INTERVAL
 
@@ -20,19 +21,17 @@ def called_again_bytes(row):
 class Resent:
     """A flow at a tap: bytes sent again as the tap, the sender and the path know it."""
 
-    def __init__(self, one):
+    def __init__(self, one, drops):
         last = one.case.samples[one.flow][-1]
         self.one = one
         self.called_bytes = called_again_bytes(one.row)
         self.sender_bytes = last["bytes_retrans"]
         self.sent_bytes = last["bytes_sent"]
+        self.dropped_bytes = sum(drop.payload_bytes for drop in drops)
+        # A copy that is dropped on its way to the tap passes unseen.
+        self.passed_bytes = self.sender_bytes - sum(
+            drop.payload_bytes for drop in drops if drop.is_copy and drop.is_before(one.tap))
         self.path = one.case.flows[one.flow].get("path", {})
-
-    @property
-    def found(self):
-        """Of the sender's retransmissions; None if there were none."""
-        return min(self.called_bytes, self.sender_bytes) / self.sender_bytes \
-            if self.sender_bytes else None
 
     @property
     def false_share(self):
@@ -48,20 +47,39 @@ class Resent:
 
 def resent(judged):
     """Of flows that are seen whole."""
-    return [Resent(one) for one in judged
-            if one.kind == FLOW and one.case.samples.get(one.flow)
-            and one.row["data_bytes"] is not None]
+    books = {}
+    found = []
+    for one in judged:
+        if one.kind == FLOW and one.case.samples.get(one.flow) \
+                and one.row["data_bytes"] is not None:
+            if one.case.name not in books:
+                books[one.case.name] = read_drops(one.case)
+            found.append(Resent(one, books[one.case.name].get(one.flow, ())))
+    return found
 
 
-def dropped_bytes(case):
-    """Payload that the path lost, by flow; None if the case has no such book."""
+class Drop:
+    """Payload that the path lost, and whether its first copy had been lost before."""
+
+    def __init__(self, row, section, is_copy):
+        self.payload_bytes = int(row["payload_bytes"])
+        self.section = section if row["where"] == "random" else "link"
+        self.is_copy = is_copy
+
+    def is_before(self, tap):
+        return self.section in (("sender",) if tap == "before" else ("sender", "middle", "link"))
+
+
+def read_drops(case):
+    """By flow, out of the emulator's book; empty if there is none."""
     file = case.folder / "drops.csv"
-    if not file.exists():
-        return None
-    dropped = {}
-    for row in read_csv(file):
-        dropped[row["flow"]] = dropped.get(row["flow"], 0) + int(row["payload_bytes"])
-    return dropped
+    drops, seen = {}, set()
+    for row in read_csv(file) if file.exists() else ():
+        key = (row["flow"], row["sequence_number"])
+        drops.setdefault(row["flow"], []).append(
+            Drop(row, case.parameters.get("loss_at") or "middle", key in seen))
+        seen.add(key)
+    return drops
 
 
 def kernel_round_trip(case, flow, start_ns, end_ns):
@@ -102,8 +120,8 @@ def first_verdicts(judged, least_seconds=3, least_packets=300):
         if row["end_ns"] - row["start_ns"] < least_seconds * NANOS_PER_SECOND \
                 or (row["data_packets"] or 0) < least_packets:
             continue
-        right = [one.row["end_ns"] for one in of_flow if one.kind == INTERVAL
-                 and one.row["root_cause"] == one.truth]
+        right = [one.row["end_ns"] for one in of_flow
+                 if one.kind == INTERVAL and one.not_scored is None and one.outcome == RIGHT]
         seconds.append((whole[0], (min(right) - row["start_ns"]) / NANOS_PER_SECOND
                         if right else None))
     return seconds
