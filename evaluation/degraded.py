@@ -3,10 +3,9 @@
 
 import os
 import random
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import dataset
@@ -16,9 +15,11 @@ NUM_CASES = 40
 
 
 def sample(cases, number=NUM_CASES):
-    """Cases drawn once and for all, as many of each expected cause as can be."""
+    """Cases drawn once and for all, of those held out if there are any, as many of each expected
+    cause as can be."""
+    held_out = [case for case in cases if case.half == dataset.HELD_OUT]
     by_cause = {}
-    for case in sorted(cases, key=lambda case: case.name):
+    for case in sorted(held_out or cases, key=lambda case: case.name):
         by_cause.setdefault(case.expected, []).append(case)
     chance = random.Random(SEED)
     for of_cause in by_cause.values():
@@ -36,21 +37,25 @@ def variants(testbed):
     if not (testbed / "degrade").exists():
         return {}
     sys.path.insert(0, str(testbed))
-    from degradation import VARIANTS  # a program of the testbed, found only now
+    from degradation import VARIANTS  # of the testbed, which is found only now
     return {name: " ".join(function.__doc__.split()) for name, function in VARIANTS.items()}
 
 
-def judge(testbed, variant, cases, chokepoint):
+def degrade(variant, source, target):
+    """As `testbed/degrade VARIANT IN.pcap OUT.pcap` does."""
+    from degradation import degrade as write_degraded
+    write_degraded(variant, str(source), str(target), random.Random(f"{variant}/{SEED}"))
+
+
+def judge(variant, cases, chokepoint):
     """Matched rows of the cases' captures, made worse."""
     with tempfile.TemporaryDirectory(prefix="chokepoint-degraded-") as directory:
-        worse = {key: Path(directory) / f"{key[0].name}-{key[1]}.pcap"
-                 for key in dataset.captures(cases)}
-
-        def degrade(item):
-            key, file = item
-            subprocess.run([str(testbed / "degrade"), variant, str(file), str(worse[key])],
-                           check=True)
-
-        with ThreadPoolExecutor(os.cpu_count()) as workers:
-            list(workers.map(degrade, dataset.captures(cases).items()))
+        worse = {}
+        with ProcessPoolExecutor(os.cpu_count()) as workers:
+            running = []
+            for (case, tap), source in dataset.captures(cases).items():
+                worse[case, tap] = Path(directory) / f"{case.name}-{tap}.pcap"
+                running.append(workers.submit(degrade, variant, source, worse[case, tap]))
+            for one in running:
+                one.result()
         return dataset.judge(worse, chokepoint)

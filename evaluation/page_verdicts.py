@@ -286,7 +286,7 @@ def degraded_section(study):
 ## Worse taps
 
 The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)}
-cases drawn at random, as many of each cause as can be, at both taps. Frames that are missing, or
+cases drawn at random, of those held out if there are any, as many of each cause as can be, at both taps. Frames that are missing, or
 the direction that is, can make a verdict undecided; they must not make it wrong.
 """ + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong",
              f"wrong, ≥ {SURE}", "flows right", "flows wrong"], rows, left=2) \
