@@ -129,8 +129,11 @@ def curves(path, panels):
         axes.set_ylim(0.45, 1.01)
         axes.set_xlabel(xlabel)
         axes.set_title(title, fontsize=9)
-        axes.legend(fontsize=7, loc="lower center")
     grid[0, 0].set_ylabel("balanced accuracy")
+    by_label = {label: handle for axes in grid.flat
+                for handle, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(by_label.values(), by_label.keys(), loc="upper center", fontsize=8, ncol=6,
+                  bbox_to_anchor=(0.5, -0.03))
     save(figure, path)
 
 

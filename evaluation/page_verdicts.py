@@ -275,10 +275,11 @@ def degraded_section(study):
     for name, judged in {"as captured": plain, **study.degraded}.items():
         of_kind = intervals(judged)
         found = outcomes(of_kind)
-        bars.append((name, found))
+        if of_kind:
+            bars.append((name, found))
         of_flows = outcomes(flows(judged))
         rows.append([name, study.variants.get(name, ""), len(of_kind),
-                     *(percent(found[name]) for name in (RIGHT, UNSURE, WRONG)),
+                     *(percent(found[outcome]) for outcome in (RIGHT, UNSURE, WRONG)),
                      percent(share_of(of_kind, is_wrong_and_sure), 2),
                      percent(of_flows[RIGHT]), percent(of_flows[WRONG])])
     figures.stacked_bars(study.figure("worse-taps"), bars)
@@ -286,8 +287,9 @@ def degraded_section(study):
 ## Worse taps
 
 The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)}
-cases drawn at random, of those held out if there are any, as many of each cause as can be, at both taps. Frames that are missing, or
-the direction that is, can make a verdict undecided; they must not make it wrong.
+cases drawn at random, of those held out if there are any, as many of each cause as can be, at both
+taps. Frames that are missing, or the direction that is, can make a verdict undecided; they must not
+make it wrong. Where no interval is left, the command line could not read the flows at all.
 """ + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong",
              f"wrong, ≥ {SURE}", "flows right", "flows wrong"], rows, left=2) \
         + figure("worse-taps", "Outcomes by variant")

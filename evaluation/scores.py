@@ -44,12 +44,12 @@ def wilson(share, trials):
 
 
 def outcomes(judged):
-    """Share of each outcome."""
+    """Share of each outcome; None without rows."""
     sums = dict.fromkeys((RIGHT, UNSURE, WRONG), 0.0)
     for weight, one in weighted(judged):
         sums[one.outcome] += weight
     total = sum(sums.values())
-    return {name: value / total if total else 0.0 for name, value in sums.items()}
+    return {name: value / total if total else None for name, value in sums.items()}
 
 
 def share(judged, holds, among=None):
