@@ -39,9 +39,15 @@ TEST_CASES = {
 }
 
 
+def has_rate(case):
+    """What a policer lets by is the rate of no link."""
+    return not (case.parameters.get("policer_burst_kb") or case.parameters.get("policer_mbit"))
+
+
 def rows(judged, tap=None):
     """Intervals with a row, whatever their truth."""
-    return [one for one in judged if one.kind == INTERVAL and (tap is None or one.tap == tap)]
+    return [one for one in judged if one.kind == INTERVAL and has_rate(one.case)
+            and (tap is None or one.tap == tap)]
 
 
 def estimates(judged, tap=None):

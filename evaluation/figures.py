@@ -29,7 +29,7 @@ SERIES_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E0
 NAMES = {UNSHARED: "unshared", SHARED: "shared", RECEIVER_WINDOW: "receiver\nwindow",
          SEND_BUFFER: "send\nbuffer", APPLICATION: "application", TRANSPORT: "transport",
          BOTTLENECK: "bottle-\nneck", MIXED: "mixed", UNKNOWN: "unknown"}
-POINTS = 200
+POINTS = 150
 
 
 def name_of(cause):
