@@ -66,8 +66,8 @@ each case weighing the same. Where the tap stands decides the stream: before the
 ACKs are spaced by it, behind it the data are. [BAU20] is Table I of the paper, percent within 3 /
 5 / 10 % of the stream of that tap (data, or ACKs): its test cases are rebuilt from this dataset,
 not its captures. Its estimator always answers; here an answer needs a proven queue, so *answered*
-tells the share of intervals that have one. Without: a lower bound. Policed flows are left out, as what a
-policer lets by is the rate of no link.
+tells the share of intervals that have one. Without: a lower bound. Policed flows are left out, as
+what a policer lets by is the rate of no link.
 """ + table(["test case", "tap, stream", "[BAU20] <3 / <5 / <10 %", "<3 %", "<5 %", "<10 %",
              "<50 %", "answered", "estimates", "cases"], rows, left=2) \
         + figure("capacity", "Distribution of the relative error of proven capacities") \
