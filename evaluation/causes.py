@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The causes, and how shares of time become one: the same words and the same rule as in the rows."""
+"""The causes, and how shares of time become one: the words and the rule of the rows."""
 
 APPLICATION = "application"
 SEND_BUFFER = "send_buffer"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What really limited each flow at each moment, from what the kernel, the application and the link recorded.
+"""What really limited each flow at each moment, as kernel, application and link recorded it.
 
 Time is cut into slots, the periods between two samples of the sender's TCP_INFO (20 ms), or those
 that the simulator wrote. In each slot the sender's own stop watches say how long the receiver's
 window or the send buffer held it (`rwnd_limited`, `sndbuf_limited`), the application's log whether
-there was anything to send, and the link's books whether it was busy, with whose frames, and whether a
-queue stood. The order in which they are asked is that of the verdict (docs/analysis.md).
+there was anything to send, and the link's books whether it was busy, with whose frames, and
+whether a queue stood. The order in which they are asked is that of the verdict (docs/analysis.md).
 """
 
 import bisect
@@ -13,8 +13,8 @@ import csv
 import json
 from pathlib import Path
 
-from causes import (APPLICATION, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED, TRANSPORT, UNSHARED,
-                    root_cause)
+from causes import (APPLICATION, BOTTLENECK, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED,
+                    TRANSPORT, UNSHARED, root_cause)
 
 NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_MILLI = 1_000_000
@@ -24,10 +24,14 @@ STANDING_BYTES = 1600
 BUSY_LINK = 0.9
 # Of the link: from here on nothing else could have made the flow faster.
 USED_UP_LINK = 0.97
-# Of the link's bytes: from here on the flow has it for itself (dispersion of 0.1, docs/analysis.md).
+# Of the link's bytes: from here on the flow has it for itself (a dispersion score of 0.1).
 OWN_LINK = 0.9
 # In which the shares of a link are counted: long against the sampling, short against an interval.
 LEAST_WINDOW_NS = 200 * NANOS_PER_MILLI
+# Of the line behind the testbed's policer.
+LINE_RATE_FACTOR = 10
+# Where no tap can see more: who else fills a fair queue, and what a policer drops.
+ALSO_RIGHT = {"fair-queueing": (SHARED, BOTTLENECK), "policer": (UNSHARED, BOTTLENECK, TRANSPORT)}
 # Of the receiver's window; a sender holds back what would not be a full segment.
 ROOM_SEGMENTS = 2
 
@@ -53,6 +57,11 @@ class Series:
         return self.sums[last] - self.sums[first], last - first
 
 
+def narrowest_mbit(parameters):
+    others = (parameters.get(key) for key in ("upstream_mbit", "downstream_mbit", "policer_mbit"))
+    return min(parameters["rate_mbit"], *(mbit for mbit in others if mbit), float("inf"))
+
+
 class Link:
     """The bottleneck, in bins: how busy, how full, and with whose bytes."""
 
@@ -61,7 +70,8 @@ class Link:
         times = [int(row["unix_ns"]) for row in rows]
         self.bin_ns = times[1] - times[0]
         self.busy = Series(times, [int(row["busy_ns"]) for row in rows])
-        self.standing = Series(times, [int(row["min_queue_bytes"]) > STANDING_BYTES for row in rows])
+        self.standing = Series(times, [int(row["min_queue_bytes"]) > STANDING_BYTES
+                                       for row in rows])
         self.of_flow, self.of_all = {}, None
         file = folder / "link.csv"
         if file.exists():
@@ -73,10 +83,16 @@ class Link:
                 self.of_flow[flow] = Series([int(row["unix_ns"]) for row in own],
                                             [int(row["bytes"]) for row in own])
         self.is_alone = len(truth["truth"]["flows"]) == 1
+        # Where another part of the path is the narrow one, full is what carries all it lets by.
+        parameters = truth["parameters"]
+        line_mbit = parameters["rate_mbit"]
+        if parameters.get("policer_burst_kb"):
+            line_mbit *= LINE_RATE_FACTOR
+        self.fullest = narrowest_mbit(parameters) / line_mbit
 
     def busy_share(self, start_ns, end_ns):
         busy_ns, bins = self.busy.over(start_ns, end_ns)
-        return busy_ns / (bins * self.bin_ns) if bins else 0.0
+        return busy_ns / (bins * self.bin_ns * self.fullest) if bins else 0.0
 
     def standing_share(self, start_ns, end_ns):
         standing, bins = self.standing.over(start_ns, end_ns)
@@ -84,7 +100,7 @@ class Link:
 
     def own_share(self, flow, start_ns, end_ns):
         """Of the bytes that the link carried."""
-        if self.of_all is None or self.is_alone:
+        if self.of_all is None:
             return 1.0 if self.is_alone else 0.0
         total, _ = self.of_all.over(start_ns, end_ns)
         own = self.of_flow.get(flow)
@@ -130,23 +146,61 @@ def kernel_slots(samples, writer, mss_bytes):
         if network_ns and after["snd_wnd_bytes"] - max(recent_flight) * mss_bytes \
                 < ROOM_SEGMENTS * mss_bytes and after["snd_wnd_bytes"] > 0:
             window_ns, network_ns = window_ns + network_ns, 0
-        starved = all(sample["notsent_bytes"] == 0
+        # Nagle's algorithm keeps back less than a segment until there is more of it.
+        starved = sum(sample["notsent_bytes"] < mss_bytes
                       and sample["unacked_segments"] < sample["cwnd_segments"]
-                      for sample in (before, after))
+                      for sample in (before, after)) / 2
         application_ns = idle_ns
-        if starved:
-            if wanted:
-                buffer_ns += network_ns
-            else:
-                application_ns += network_ns
-            network_ns = 0
-        if wanted and idle_ns and starved:
+        if wanted:
+            buffer_ns += starved * network_ns
+        else:
+            application_ns += starved * network_ns
+        if wanted and idle_ns and starved == 1:
             application_ns, buffer_ns = application_ns - idle_ns, buffer_ns + idle_ns
         slots.append((before["unix_ns"], after["unix_ns"], application_ns, buffer_ns, window_ns))
     return slots
 
 
-class CaseTruth:
+class EmulatedClock:
+    """The clock of the captures: unlike the hosts' it stood still when the machine stalled."""
+
+    def __init__(self, epoch_ns, stalls):
+        self.ends_ns, self.behind_ns = [], [0]
+        for stall in sorted(stalls, key=lambda stall: stall["emulated_ns"]):
+            behind_ns = self.behind_ns[-1] + stall["duration_ns"]
+            self.ends_ns.append(epoch_ns + stall["emulated_ns"] + behind_ns)
+            self.behind_ns.append(behind_ns)
+
+    def of(self, host_ns):
+        return host_ns - self.behind_ns[bisect.bisect_right(self.ends_ns, host_ns)]
+
+
+class SlotTruth:
+    """Shares of any stretch of time, by flow, from slots in the order of time."""
+
+    def __init__(self, slots):
+        self.slots = slots
+        self.ends_ns = {name: [slot.end_ns for slot in of_flow] for name, of_flow in slots.items()}
+
+    def shares(self, flow, start_ns, end_ns):
+        """Shares of [start, end) by cause, or None if less than half of it was recorded."""
+        sums = dict.fromkeys(CAUSES, 0.0)
+        seen_ns = 0
+        first = bisect.bisect_left(self.ends_ns.get(flow, []), start_ns)
+        for slot in self.slots.get(flow, [])[first:]:
+            if slot.start_ns >= end_ns:
+                break
+            part_ns = min(slot.end_ns, end_ns) - max(slot.start_ns, start_ns)
+            if part_ns > 0:
+                seen_ns += part_ns
+                for cause, share in slot.shares.items():
+                    sums[cause] += share * part_ns
+        if seen_ns * 2 < end_ns - start_ns:
+            return None
+        return {cause: value / seen_ns for cause, value in sums.items()}
+
+
+class CaseTruth(SlotTruth):
     """One case: who limited whom, when."""
 
     def __init__(self, folder):
@@ -157,15 +211,21 @@ class CaseTruth:
         self.parameters = self.truth["parameters"]
         self.direction = self.truth["expected"]["direction"]
         self.expected = self.truth["expected"]["root_cause"]
+        # What says no more than can be seen is no mistake; the expected cause is one of them.
+        self.acceptable = self.truth["expected"].get(
+            "acceptable", ALSO_RIGHT.get(self.scenario, (self.expected,)))
+        self.half = self.truth.get("half")
+        self.is_simulated = self.truth.get("simulated", False)
         self.interval_ms = self.truth.get("interval_ms", 1000)
         self.link = Link(self.folder, self.truth)
         self.round_trip_ns = int(self.parameters["rtt_ms"] * NANOS_PER_MILLI)
         self.flows = {flow["name"]: flow for flow in self.truth["truth"]["flows"]}
-        self.slots = {name: self.judge(name, slots) for name, slots in self.held().items()}
+        self.samples = self.read_samples()
+        super().__init__({name: self.judge(name, slots) for name, slots in self.held().items()})
 
     @property
     def bits_per_second(self):
-        return self.parameters["rate_mbit"] * 1e6
+        return narrowest_mbit(self.parameters) * 1e6
 
     def name_of_flow(self, client_ip, client_port, server_ip, server_port):
         for name, flow in self.flows.items():
@@ -183,22 +243,38 @@ class CaseTruth:
                     "unix_ns_start", "unix_ns_end", "application_ns", "send_buffer_ns",
                     "receiver_window_ns")))
             return slots
-        samples = {name: [] for name in self.flows}
-        for row in read_csv(self.folder / "tcp_info.csv"):
-            if row["flow"] in samples:
-                samples[row["flow"]].append({key: int(value) for key, value in row.items()
-                                             if key != "flow"})
-        writers = self.writers(samples)
+        writers = self.writers(self.samples)
         return {name: kernel_slots(of_flow, writers[name], of_flow[-1]["snd_mss_bytes"])
-                for name, of_flow in samples.items() if of_flow}
+                for name, of_flow in self.samples.items() if of_flow}
+
+    def read_samples(self):
+        """TCP_INFO of each flow's sender, on the clock of the captures; empty if simulated."""
+        samples = {name: [] for name in self.flows}
+        file = self.folder / "tcp_info.csv"
+        if not file.exists():
+            return samples
+        clock = self.clock()
+        for row in read_csv(file):
+            if row["flow"] in samples:
+                sample = {key: int(value) for key, value in row.items() if key != "flow"}
+                sample["unix_ns"] = clock.of(sample["unix_ns"])
+                samples[row["flow"]].append(sample)
+        return samples
+
+    def clock(self):
+        truth = self.truth["truth"]
+        return EmulatedClock(truth.get("epoch_unix_ns", self.link.busy.times_ns[0]),
+                             truth.get("stalls", []))
 
     def writers(self, samples):
         file = self.folder / "application.csv"
         if file.exists():
+            clock = self.clock()
             events = {name: [] for name in samples}
             for row in read_csv(file):
                 if row["event"] in ("wants", "rests") and row["flow"] in events:
-                    events[row["flow"]].append((int(row["unix_ns"]), row["event"] == "wants"))
+                    events[row["flow"]].append((clock.of(int(row["unix_ns"])),
+                                                row["event"] == "wants"))
             return {name: Writer(of_flow) for name, of_flow in events.items()}
         # A writer of bulk wants to send as long as it was told to.
         writes = self.expected not in (APPLICATION,)
@@ -233,25 +309,3 @@ class CaseTruth:
                           TRANSPORT: network_ns * (1 - full) / length_ns}
             slots.append(Slot(start_ns, end_ns, shares))
         return slots
-
-    def shares(self, flow, start_ns, end_ns):
-        """Shares of [start, end) by cause, or None if less than half of it was recorded."""
-        sums = dict.fromkeys(CAUSES, 0.0)
-        seen_ns = 0
-        slots = self.slots.get(flow, [])
-        first = bisect.bisect_left([slot.end_ns for slot in slots], start_ns)
-        for slot in slots[first:]:
-            if slot.start_ns >= end_ns:
-                break
-            part_ns = min(slot.end_ns, end_ns) - max(slot.start_ns, start_ns)
-            if part_ns > 0:
-                seen_ns += part_ns
-                for cause, share in slot.shares.items():
-                    sums[cause] += share * part_ns
-        if seen_ns * 2 < end_ns - start_ns:
-            return None
-        return {cause: value / seen_ns for cause, value in sums.items()}
-
-    def cause(self, flow, start_ns, end_ns):
-        shares = self.shares(flow, start_ns, end_ns)
-        return None if shares is None else root_cause(shares)

@@ -22,13 +22,13 @@ def unix_ns(text):
     return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(nanos)
 
 
-def analyze(captures, interval_ms=1000):
+def analyze(captures, interval_ms=1000, chokepoint=CHOKEPOINT):
     """Rows of {(case, tap): file}, in the same keys; raises if a capture can't be judged."""
     rows = {key: [] for key in captures}
     keys = list(captures)
     for first in range(0, len(keys), CAPTURES_AT_ONCE):
         part = keys[first:first + CAPTURES_AT_ONCE]
-        command = [str(CHOKEPOINT), "analyze", "--format", "json", "--interval", f"{interval_ms}ms"]
+        command = [str(chokepoint), "analyze", "--format", "json", "--interval", f"{interval_ms}ms"]
         for number, key in enumerate(part):
             command += ["--tap", str(number), str(captures[key])]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
