@@ -57,6 +57,7 @@ final class PathModel {
     private long smoothedRttNanos;
     private long rttVariationNanos;
     private long timedNanos; // when the newest delay of the receiver's side was measured
+    private long usualSenderNanos; // smoothed delay of the sender's side; 0 if unknown
     private long usualRttNanos; // smoothed, without what may be a delayed ACK's wait; 0 if unknown
     private boolean grown;
     private double bestAcked;
@@ -146,8 +147,7 @@ final class PathModel {
         } else {
             receiverSide.bound(delayNanos);
         }
-        long sender = senderSide.recentMinimum();
-        long rtt = delayNanos + (sender == RoundMinimum.NONE ? known(senderSide.lifeMinimum()) : sender);
+        long rtt = delayNanos + (usualSenderNanos > 0 ? usualSenderNanos : known(senderSide.lifeMinimum()));
         smooth(rtt);
         if (showsQueue) {
             usualRttNanos += usualRttNanos == 0 ? rtt : (rtt - usualRttNanos) / SMOOTHING;
@@ -158,6 +158,7 @@ final class PathModel {
     /** Data answered an acknowledgment that had passed the tap {@code delayNanos} before. */
     void onSenderDelay(long now, long delayNanos) {
         senderSide.add(now, delayNanos, rttNanos());
+        usualSenderNanos += usualSenderNanos == 0 ? delayNanos : (delayNanos - usualSenderNanos) / SMOOTHING;
     }
 
     /** RFC 6298 §2. */
@@ -518,6 +519,7 @@ final class PathModel {
         receiverSide.restart();
         senderSide.restart();
         usualRttNanos = 0;
+        usualSenderNanos = 0;
         acked.restart();
         passed.restart();
     }
@@ -529,6 +531,7 @@ final class PathModel {
         Varint.write(out, rttVariationNanos);
         Varint.write(out, usualRttNanos - smoothedRttNanos);
         Varint.write(out, timedNanos);
+        Varint.write(out, usualSenderNanos);
         Varint.write(out, resolutionNanos);
         Varint.write(out, segmentLayerBytes);
         Varint.write(out, acked.totalBytes());
@@ -571,6 +574,7 @@ final class PathModel {
         rttVariationNanos = Varint.read(in);
         usualRttNanos = smoothedRttNanos + Varint.read(in);
         timedNanos = Varint.read(in);
+        usualSenderNanos = Varint.read(in);
         resolutionNanos = Varint.read(in);
         segmentLayerBytes = Varint.read(in);
         acked.skip(Varint.read(in));
