@@ -169,7 +169,9 @@ final class RowWriter {
         }
         if (rtts.total() > 0) {
             double mean = (double) tally.get(Sum.RTT_SUM_NS) / Math.max(1, tally.get(Sum.RTT_SAMPLES));
-            row.set(RowField.RTT_P50_SECONDS, rtts.median(mean)).set(RowField.RTT_P99_SECONDS, rtts.quantile(0.99));
+            long median = rtts.median(mean);
+            row.set(RowField.RTT_P50_SECONDS, median)
+                    .set(RowField.RTT_P99_SECONDS, Math.max(median, rtts.quantile(0.99)));
         }
         long samples = tally.get(Sum.RTT_SAMPLES);
         if (samples > 0 && lowest > 0) {

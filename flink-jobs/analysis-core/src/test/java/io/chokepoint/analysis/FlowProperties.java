@@ -200,7 +200,7 @@ class FlowProperties {
         assertThat(slow.intervalNanos()).isEqualTo((life.intervalNanos() - 1) * factor + 1);
         assertThat(COUNTED).allSatisfy(field -> assertThat(slow.get(field)).isEqualTo(life.get(field)));
         assertThat(SHARES)
-                .allSatisfy(share -> assertThat(share(slow, share)).isCloseTo(share(life, share), within(0.05)));
+                .allSatisfy(share -> assertThat(share(slow, share)).isCloseTo(share(life, share), within(0.1)));
         assertThat(slow.get(RowField.ROOT_CAUSE)).isEqualTo(life.get(RowField.ROOT_CAUSE));
         assertThat(slow.get(RowField.RTT_MIN_SECONDS)).isEqualTo(life.get(RowField.RTT_MIN_SECONDS) * factor);
         assertThat(slow.isNull(RowField.CAPACITY_BITS_PER_SECOND))
