@@ -470,7 +470,7 @@ final class PathModel {
             bestPassed = judgedByData ? rate : bestPassed;
             conclude();
         }
-        if (settled && rate > 0 && isQueueStanding()) {
+        if (rate > 0 && isQueueStanding()) {
             highQueued = highQueued == 0 ? rate : highQueued * (rate > highQueued ? RISE : FALL);
         }
         return capacity > 0 && rate >= FULL * capacity;
