@@ -45,7 +45,7 @@ public final class FlowAnalysis {
     private FlowKey key = new FlowKey(0, 0, 0, 0, 0, 0, 0);
     private long vlan = Row.NULL;
     private long tunnelId = Row.NULL;
-    private final ClockStep clock = new ClockStep();
+    private ClockStep clock = new ClockStep();
     private long nowNanos; // of the newest packet
     private long clockShiftNanos; // added to the stamps after a step back
     private long intervalEndNanos;
@@ -146,6 +146,7 @@ public final class FlowAnalysis {
         clockShiftNanos = 0;
         observedUntilNanos = 0;
         handshake.reset();
+        clock = new ClockStep();
         halves = newHalves();
         copies = newCopies();
         packetsSinceCopy = MIRRORED_PACKETS + 1;

@@ -23,7 +23,10 @@ final class HalfConnection {
     /** Data packets from which a direction is an elephant: it gets interval rows. */
     static final int ELEPHANT_PACKETS = 50;
 
-    /** An ACK every other segment hits one of them; the later ones leave too much later than their capture says. */
+    /**
+     * Parts of a super-segment whose ACKs are timed, beside its end: an ACK every other segment hits one of them. Those between
+     * leave too much later than their capture says.
+     */
     private static final int TIMED_OF_SUPER_SEGMENT = 2;
 
     private static final long UNSEEN = Long.MIN_VALUE;
@@ -155,7 +158,7 @@ final class HalfConnection {
             onNewData(now, packet, sequence, end, layerBytes);
         } else {
             if (losses.onOldData(now, packet, sequence, end, una, sndMax)) {
-                waits.onLoss();
+                waits.onLoss(losses.isFromQueue());
             }
             path.onData(now, packet, layerBytes, false, false);
             if (end > sndMax) {
@@ -349,12 +352,9 @@ final class HalfConnection {
     }
 
     /** What arrives out of order is told at once, the newest first (RFC 2018 §4): times the segment, if it was sent once. */
-    private void timeSack(long now, Packet packet, long newBytes) {
-        if (packet.sackBlocks == 0 || newBytes == 0 || newBytes > DELAYED_ACK_SEGMENTS * segmentSize.bytes()) {
-            return;
-        }
-        long end = SequenceSpace.unwrap(packet.sackRight(0), una);
-        if (sent.isSentOnce(end)) {
+    private void timeSack(long now, long end, long newBytes) {
+        boolean isOne = newBytes > 0 && newBytes <= DELAYED_ACK_SEGMENTS * segmentSize.bytes();
+        if (isOne && sent.isSentOnce(end)) {
             addRoundTrip(path.onReceiverDelay(now, now - sent.timeOf(end), true));
         }
     }
@@ -372,13 +372,17 @@ final class HalfConnection {
         if (acknowledged < una) {
             return;
         }
+        long newest = packet.sackBlocks == 0 ? 0 : SequenceSpace.unwrap(packet.sackRight(0), una);
+        boolean wasHeld = losses.isHeld(newest);
         long sackedNow = losses.onSackBlocks(packet, acknowledged, sndMax);
         if (mayBeDuplicate && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
             losses.onDuplicateAck();
         }
-        timeSack(now, packet, sackedNow);
+        if (!wasHeld) {
+            timeSack(now, newest, sackedNow);
+        }
         if (sackedNow > 0) {
-            waits.onLoss();
+            waits.onLoss(losses.isFromQueue());
             path.onAck(now, onLayer(sackedNow, segmentSize.bytes()), 0, -1, false);
         }
     }

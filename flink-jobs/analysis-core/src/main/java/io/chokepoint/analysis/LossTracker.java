@@ -25,6 +25,7 @@ final class LossTracker {
     private static final int FAST_DUPLICATES = 3; // RFC 5681 §3.2
     private static final long RANDOM_LOSS_PACKET_TIMES = 8;
     private static final int QUEUE_SHARE = 8; // of the round trip
+    private static final int JITTER_SHARE = 16;
 
     private final Tally tally;
     private final PathModel path;
@@ -116,7 +117,7 @@ final class LossTracker {
         long queue = queueAtLoss();
         long unlikely = path.packetTimeNanos() == 0
                 ? path.lowestRttNanos() / QUEUE_SHARE
-                : RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos();
+                : Math.max(RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos(), path.lowestRttNanos() / JITTER_SHARE);
         fromQueue = queue > unlikely && queue > 0;
         if (path.packetTimeNanos() == 0) {
             return;
@@ -156,6 +157,11 @@ final class LossTracker {
             recoveredNanos = now;
         }
         return sacked.removeBelow(ack);
+    }
+
+    /** Whether the receiver has said before that it holds what ends there. */
+    boolean isHeld(long end) {
+        return sacked.holds(end);
     }
 
     /** An ACK that advances nothing while data are outstanding. */

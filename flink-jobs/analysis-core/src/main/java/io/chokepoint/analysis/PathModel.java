@@ -23,6 +23,7 @@ final class PathModel {
     private static final double PROOF_BY_STRETCH = 1.2;
     private static final double FULL = 0.9;
     private static final double USED_UP = 0.97;
+    private static final double LEAST_AGREEMENT = 0.2; // of the samples; below they are jitter
     private static final double TOO_LOW = 1.1;
     private static final double LONG_GAP = 1.4; // packet times: somebody else's packet fitted in
     private static final long FLOOR_NANOS = 20_000;
@@ -34,6 +35,7 @@ final class PathModel {
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
     private static final long USUAL_FRAME_BYTES = 1_500;
+    private static final long JUMBO_FRAMES = 6;
     private static final int EVEN_SHARE = 100; // of a gap
     private static final int EVEN_GAPS = 16;
     private static final int EVEN_STEPS = 50;
@@ -62,7 +64,7 @@ final class PathModel {
     private boolean grown;
     private double bestAcked;
     private double bestPassed;
-    private double highQueued; // rate exceeded in a tenth of the time in which a queue stands
+    private double highQueued; // rate that a tenth of the waits in a queue exceed
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -74,7 +76,6 @@ final class PathModel {
     private long lastAckSegments;
     private long lastDataNanos;
     private boolean dataChain;
-    private long shortGapNanos;
     private long evenGapNanos; // at which data have come for evenNanos, in packets of evenBytes
     private long evenBytes;
     private long evenNanos;
@@ -218,9 +219,9 @@ final class PathModel {
         return usualRttNanos - lowestRttNanos() > Math.max(threshold(USUAL_PACKETS * packetTimeNanos), least);
     }
 
-    /** Until the capacity is known an eighth of the lowest round trip stands for the packet time, more for jumbo frames. */
+    /** Until the capacity is known a twelfth of the lowest round trip stands for the packet time, more for jumbo frames. */
     private boolean standsBehindTap() {
-        long frames = Math.max(1, segmentLayerBytes / USUAL_FRAME_BYTES);
+        long frames = Math.max(1, Math.min(segmentLayerBytes / USUAL_FRAME_BYTES, JUMBO_FRAMES));
         return queueBehindTapNanos()
                 > threshold(packetTimeNanos > 0 ? packetTimeNanos : frames * lowestRttNanos() / 12);
     }
@@ -290,7 +291,7 @@ final class PathModel {
         if (usable) {
             boolean proven = (standsBeforeTap() && !ranDry)
                     || clock.wasStretched(now, packet)
-                    || isEven(gap, packet, layerBytes);
+                    || (!clock.isShown() && isEven(gap, packet, layerBytes));
             sample(dataSpacing, proven, now, layerBytes, gap, 1);
         } else {
             evenNanos = 0;
@@ -302,8 +303,9 @@ final class PathModel {
     }
 
     /**
-     * Whether full segments have come at one distance for a round trip: only a link that never rests does that. Bursts at the
-     * rate of the sender's own link end sooner, and no host's timer is that steady.
+     * Whether full segments have come at one distance for a round trip, as from a link that never rests: bursts at the rate of the
+     * sender's own link end sooner. A sender that paces by a timer may come as evenly, so this counts only where no timestamps
+     * could tell, and its verdicts are less sure.
      */
     private boolean isEven(long gap, Packet packet, long layerBytes) {
         long slack = Math.max(2 * resolutionNanos, evenGapNanos / EVEN_SHARE);
@@ -377,26 +379,10 @@ final class PathModel {
         } else {
             estimator.breakChain();
         }
-        if (packetTimeNanos > 0 ? estimator == judged() : followShortGaps(estimator, gap, segments)) {
+        if (packetTimeNanos > 0 && estimator == judged()) {
             gapsNanos += gap;
-            long shortest = packetTimeNanos > 0 ? packetTimeNanos : shortGapNanos;
-            interleavedNanos += gap > LONG_GAP * segments * shortest ? gap : 0;
+            interleavedNanos += gap > LONG_GAP * segments * packetTimeNanos ? gap : 0;
         }
-    }
-
-    /**
-     * Where the capacity is unknown the gap that a tenth stay below stands for the packet time: alone in a queue all are alike.
-     * Returns whether the gap is one of those.
-     */
-    private boolean followShortGaps(CapacityEstimator estimator, long gap, long segments) {
-        boolean isData = estimator == dataSpacing;
-        if (!isQueueInEachRound() || isData != isQueueBeforeTap() || !(isData || isDataDriven(segments))) {
-            return false;
-        }
-        double each = (double) gap / segments;
-        shortGapNanos =
-                Math.round(shortGapNanos == 0 ? each : shortGapNanos * (each < shortGapNanos ? 2 - RISE : 2 - FALL));
-        return true;
     }
 
     /** Nothing may be timed across what happened here. */
@@ -417,7 +403,7 @@ final class PathModel {
     private void conclude() {
         judgedByData = weight(dataSpacing) > weight(ackSpacing);
         double estimate = judged().capacityBitsPerSecond();
-        capacity = rateInQueue() > TOO_LOW * estimate ? 0 : estimate;
+        capacity = rateInQueue() > TOO_LOW * estimate || judged().bellShare() < LEAST_AGREEMENT ? 0 : estimate;
         packetTimeNanos = capacity > 0 ? packetTimeAt(capacity) : 0;
     }
 
@@ -482,8 +468,8 @@ final class PathModel {
     }
 
     /**
-     * Rate exceeded in a tenth of the windows in which a queue stood, so at most the capacity: neither the burst that a shaper
-     * lets pass before nor one late ACK makes it. Without a queue so far, the highest rate.
+     * Rate that a tenth of the waits in a queue exceed: on a link of one rate at most the capacity, since neither the burst that a
+     * shaper lets pass before nor one late ACK makes it. Without a queue so far, the highest rate.
      */
     double rateInQueue() {
         return highQueued > 0 ? highQueued : bestRate();
@@ -556,7 +542,6 @@ final class PathModel {
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
-        Varint.write(out, shortGapNanos);
         Varint.write(out, evenGapNanos);
         Varint.write(out, evenBytes);
         Varint.write(out, evenNanos);
@@ -599,7 +584,6 @@ final class PathModel {
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);
-        shortGapNanos = Varint.read(in);
         evenGapNanos = Varint.read(in);
         evenBytes = Varint.read(in);
         evenNanos = Varint.read(in);

@@ -21,6 +21,7 @@ final class SegmentSize {
     private static final int OPTION_SLACK_BYTES = 12;
     private static final int SACK_BYTES = 4; // of the option, padding included (RFC 2018 §3)
     private static final int SACK_BLOCK_BYTES = 8;
+    private static final int SMALLEST_OPTION = 64;
     private static final int SMALLEST = 200;
     private static final int DEFAULT = 1448;
 
@@ -33,9 +34,9 @@ final class SegmentSize {
     private int newestLargest;
     private int newestFull;
 
-    /** The receiver announced an MSS. */
+    /** The receiver announced an MSS; one that no link needs is ignored (RFC 9293 §3.7.1). */
     void announce(int maximumSegmentSize) {
-        option = maximumSegmentSize;
+        option = maximumSegmentSize >= SMALLEST_OPTION ? maximumSegmentSize : 0;
     }
 
     /** A data packet of so many payload bytes, with PSH or without. Returns whether it is a super-segment. */

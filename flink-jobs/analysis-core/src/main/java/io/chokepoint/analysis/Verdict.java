@@ -26,6 +26,7 @@ record Verdict(RootCause cause, boolean isShort) {
     private static final double MANY = 0.3;
     private static final double REORDERED = 0.01;
     private static final double WITHOUT_HANDSHAKE = 0.8;
+    private static final double UNDECIDED = 0.79; // below what is acted upon
     private static final long NANOS_PER_MICRO = 1_000;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int KILO = 1_000;
@@ -66,7 +67,9 @@ record Verdict(RootCause cause, boolean isShort) {
         };
         double seen = 1 - shares.part(shares.unknown());
         double known = half.window().isScaleUnknown() ? WITHOUT_HANDSHAKE : 1;
-        double decided = cause == RootCause.BOTTLENECK ? WITHOUT_HANDSHAKE : 1;
+        boolean byLowerBound = cause == RootCause.SHARED_BOTTLENECK && half.path().capacityBitsPerSecond() == 0;
+        boolean byEvenness = cause == RootCause.UNSHARED_BOTTLENECK && !half.path().clock().isShown();
+        double decided = cause == RootCause.BOTTLENECK || byLowerBound || byEvenness ? UNDECIDED : 1;
         return isShort
                 ? 0
                 : Math.max(0, Math.min(1, clear * known * decided * (cause == RootCause.UNKNOWN ? 1 : seen)));

@@ -21,13 +21,14 @@ import java.io.IOException;
  * <ol>
  *   <li>unknown: a hole, or a direction that is needed is missing
  *   <li>application: the sender has run dry within the last round trip, window was left, and the link is not used up
- *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity
+ *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity; below 0.97 not if the window is full and no
+ *       queue stands
  *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
  *       a burst; never while a loss is pending
  *   <li>send buffer: a fifth of the flight was acknowledged and released nothing
- *   <li>shared bottleneck: a queue stands, or comes and goes
- *   <li>transport: the rest; unknown, if a queue may hide before the tap
+ *   <li>shared bottleneck: a queue stands, or comes and goes, or lost what is being repaired
+ *   <li>transport: the rest; unknown, if a queue may hide before the tap or no delay was measured of late
  * </ol>
  */
 final class WaitJudge {
@@ -65,6 +66,7 @@ final class WaitJudge {
     private long openWindow;
     private boolean peerSentPayload;
     private boolean lossInWait;
+    private boolean queueLossInWait;
     private boolean blindInWait;
     private Cause beforeLoss = Cause.TRANSPORT;
 
@@ -99,8 +101,9 @@ final class WaitJudge {
     }
 
     /** A loss or its repair shows: the wait is never the application's. */
-    void onLoss() {
+    void onLoss(boolean fromQueue) {
         lossInWait = true;
+        queueLossInWait |= fromQueue;
     }
 
     /** Packets are missing: nothing can be said of the wait. */
@@ -162,6 +165,7 @@ final class WaitJudge {
     private void bookSerialised(Cause after) {
         if (serialisedNanos > 0) {
             tally.book(after, serialisedNanos);
+            tally.add(Sum.STEADY_FULL_NS, after.isFullPath() ? serialisedNanos : 0);
             serialisedNanos = 0;
         }
     }
@@ -221,6 +225,7 @@ final class WaitJudge {
         scoreWindowFull = acks.hasView() && room < margin(SCORE_MARGIN_SEGMENTS, mss);
         peerSentPayload = false;
         lossInWait = false;
+        queueLossInWait = false;
         blindInWait = false;
         followRounds(now);
     }
@@ -330,7 +335,7 @@ final class WaitJudge {
         if (lossy && beforeLoss.isFullPath()) {
             return beforeLoss;
         }
-        if (moment.lossFromQueue()) {
+        if (moment.lossFromQueue() || queueLossInWait) {
             return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
         }
         if (slowStart) {
@@ -403,7 +408,8 @@ final class WaitJudge {
                 | (blindInWait ? 64 : 0)
                 | (slowStart ? 128 : 0)
                 | (openerDrains ? 256 : 0)
-                | (beforeOpenerShort ? 512 : 0);
+                | (beforeOpenerShort ? 512 : 0)
+                | (queueLossInWait ? 1024 : 0);
         Varint.write(out, bits);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
@@ -435,6 +441,7 @@ final class WaitJudge {
         slowStart = (bits & 128) != 0;
         openerDrains = (bits & 256) != 0;
         beforeOpenerShort = (bits & 512) != 0;
+        queueLossInWait = (bits & 1024) != 0;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
         openerViewNanos = Varint.read(in);

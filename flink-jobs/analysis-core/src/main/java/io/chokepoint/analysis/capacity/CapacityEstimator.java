@@ -29,7 +29,7 @@ public final class CapacityEstimator {
     private static final int PAIRS = 384;
     private static final int TRAINS = 96;
     private static final int ENOUGH_TRAINS = 12;
-    /** Samples a second at most once the ring is full: it then spans at least this share of a second. */
+    /** Once the ring is full one gap in so many is taken, or one in so long if that is less. */
     private static final int SPACING_GAPS = 8;
 
     private static final long SPACING_NANOS = 2_000_000;

@@ -43,6 +43,16 @@ public final class SackScoreboard {
         return bytes - before;
     }
 
+    /** Whether a range holds the byte before {@code end}. */
+    public boolean holds(long end) {
+        for (int i = 0; i < size; i++) {
+            if (left[i] < end && end <= right[i]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void reserve(int ranges) {
         if (ranges > left.length) {
             int capacity = Math.min(CAPACITY, Math.max(SMALL, Math.max(ranges, 2 * left.length)));

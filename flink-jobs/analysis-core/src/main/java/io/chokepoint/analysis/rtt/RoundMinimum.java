@@ -7,7 +7,7 @@ import java.io.DataOutput;
 import java.io.IOException;
 
 /**
- * Lowest delay of one half path: over the flow's life, and over each round.
+ * Lowest delay of one half path: over the flow's life, and over each round, which lasts until four delays were measured.
  *
  * <p>A queue stands only if even the <em>lowest</em> delay of a round is raised: a flow's own bursts make queues that drain
  * within the round. The life-time minimum is never aged, since in most bottlenecked flows the queue never drains.

@@ -9,7 +9,8 @@ import io.chokepoint.analysis.row.RootCause;
  * <p>While a queue stands its link never rests: what it does not deliver of this flow is somebody else's. So D = 1 − rate ÷
  * capacity of the time in which the path was full, repairs left out, tells outside its grey zone [BAU20 §III-E, where the
  * rate is that of all time]; inside it the share of time in gaps into which somebody else's packet fits does. The capacity
- * is at least what was delivered once, so D of that lower bound still proves others, but never solitude. If nothing tells
+ * of a link that keeps its rate is at least what was delivered once, so D of that lower bound still proves others, but never
+ * solitude. If nothing tells
  * (per-flow queueing, a shaper, a competitor of a few percent) both kinds get half of the time.
  */
 public final class Sharing {
@@ -18,7 +19,6 @@ public final class Sharing {
     private static final double DISPERSION_CUT = 0.10;
     private static final double DISPERSION_SHARED = 0.12;
     private static final double INTERLEAVED_ALONE = 0.1;
-    private static final double INTERLEAVED_SURELY = 0.5;
     private static final double INTERLEAVED_SHARED = 0.3;
 
     /** Which flow fills the path. */
@@ -44,7 +44,7 @@ public final class Sharing {
 
     /**
      * @param tally the row's sums
-     * @param bitsPerSecond capacity, or the highest rate ever delivered; 0 if neither is known
+     * @param bitsPerSecond capacity, or the rate that hardly any wait in a queue exceeded; 0 if neither is known
      * @param proven whether it is the capacity
      */
     public Sharing(Tally tally, double bitsPerSecond, boolean proven) {
@@ -67,26 +67,21 @@ public final class Sharing {
 
     private static Answer decide(Tally tally, long fullNanos, double bitsPerSecond, boolean proven) {
         long steady = tally.get(Sum.STEADY_FULL_NS);
-        boolean isSteady = steady >= fullNanos / STEADY_SHARE;
+        boolean isSteady = steady > 0 && steady >= fullNanos / STEADY_SHARE;
         double dispersion = Scores.dispersion(
                 tally.get(isSteady ? Sum.STEADY_FULL_BYTES : Sum.FULL_BYTES),
                 isSteady ? steady : fullNanos,
                 bitsPerSecond);
-        if (dispersion >= DISPERSION_SHARED) {
-            return Answer.SHARED;
-        }
         if (!proven) {
-            long all = tally.get(Sum.GAPS_NS);
-            return all > 0 && tally.get(Sum.INTERLEAVED_NS) >= INTERLEAVED_SURELY * all
-                    ? Answer.SHARED
-                    : Answer.UNDECIDED;
-        }
-        if (dispersion <= DISPERSION_ALONE) {
-            return Answer.ALONE;
+            return dispersion >= DISPERSION_SHARED ? Answer.SHARED : Answer.UNDECIDED;
         }
         long gaps = tally.get(Sum.GAPS_NS);
         double interleaved = gaps == 0 ? DISPERSION_CUT * 2 : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
-        if (interleaved <= INTERLEAVED_ALONE) {
+        if (dispersion >= DISPERSION_SHARED) {
+            // A slower link since, not others: nothing fits between the packets.
+            return interleaved <= INTERLEAVED_ALONE ? Answer.UNDECIDED : Answer.SHARED;
+        }
+        if (dispersion <= DISPERSION_ALONE || interleaved <= INTERLEAVED_ALONE) {
             return Answer.ALONE;
         }
         return interleaved >= INTERLEAVED_SHARED ? Answer.SHARED : Answer.UNDECIDED;

@@ -9,7 +9,7 @@ import java.io.IOException;
  * The step in which the tap's clock really moves, learned from the packets of a flow.
  *
  * <p>A capture may carry nanoseconds although an interrupt, or a poll, stamped all that had come since the one before with
- * one time [PRA04]. No link delivers two frames at once, so where more than one gap in ten is zero the shortest that is
+ * one time [PRA04]. A link does not deliver frames at once, so where more than one gap in ten is zero the shortest that is
  * not shows the step.
  */
 public final class ClockStep {
