@@ -86,8 +86,7 @@ class MeasurementTest {
                 .orElseThrow();
 
         assertThat(row.get(RowField.CAPACITY_KIND)).isEqualTo(CapacityKind.PROVEN.ordinal());
-        assertThat((double) row.get(RowField.CAPACITY_BITS_PER_SECOND))
-                .isCloseTo(megabits * 1e6, withinPercentage(1));
+        assertThat((double) row.get(RowField.CAPACITY_BITS_PER_SECOND)).isCloseTo(megabits * 1e6, withinPercentage(1));
         assertThat((row.get(RowField.QUALITY) >> Quality.COARSE_CLOCK.ordinal() & 1) == 1)
                 .isEqualTo(isCoarse);
     }
