@@ -67,8 +67,10 @@ record Verdict(RootCause cause, boolean isShort) {
         };
         double seen = 1 - shares.part(shares.unknown());
         double known = half.window().isScaleUnknown() ? WITHOUT_HANDSHAKE : 1;
-        boolean byLowerBound = cause == RootCause.SHARED_BOTTLENECK && half.path().capacityBitsPerSecond() == 0;
-        boolean byEvenness = cause == RootCause.UNSHARED_BOTTLENECK && !half.path().clock().isShown();
+        boolean byLowerBound =
+                cause == RootCause.SHARED_BOTTLENECK && half.path().capacityBitsPerSecond() == 0;
+        boolean byEvenness =
+                cause == RootCause.UNSHARED_BOTTLENECK && !half.path().clock().isShown();
         double decided = cause == RootCause.BOTTLENECK || byLowerBound || byEvenness ? UNDECIDED : 1;
         return isShort
                 ? 0

@@ -342,6 +342,51 @@ class FlowProperties {
 
     // ---- draws ----
 
+    /** Restarts after every packet: half-way through a repair, an even run of data, and the learning of a coarse clock, too. */
+    @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
+    void restartsDoNotMatterWhateverTheTapCanTell(
+            @ForAll("flows") Seen seen, @ForAll("clockSteps") long stepNanos, @ForAll boolean stamped) {
+        Seen told = seen.with(packet -> withoutStamps(packet.at(packet.timeNs() / stepNanos * stepNanos), stamped));
+        List<RunSpec> runs = told.runs(new RunCutter(1, true, true));
+        Tap tap = new Tap();
+
+        for (RunSpec run : runs) {
+            tap.take(run);
+            tap.restart();
+        }
+
+        assertThat(tap.rows()).isEqualTo(Tap.rowsOf(runs));
+    }
+
+    private static Packet withoutStamps(Packet packet, boolean keep) {
+        TcpOptions seen = packet.options();
+        return keep
+                ? packet
+                : new Packet(
+                        packet.timeNs(),
+                        packet.fromA(),
+                        packet.sequenceNumber(),
+                        packet.acknowledgmentNumber(),
+                        packet.payloadBytes(),
+                        packet.headerBytes(),
+                        packet.flags(),
+                        packet.windowField(),
+                        packet.ip(),
+                        new TcpOptions(
+                                null,
+                                seen.mss(),
+                                seen.windowScale(),
+                                seen.sackPermitted(),
+                                seen.sackBlocks(),
+                                seen.malformed()));
+    }
+
+    /** Of a card, and of interrupts that are delayed. */
+    @Provide
+    Arbitrary<Long> clockSteps() {
+        return Arbitraries.of(1L, 100_000L, 250_000L);
+    }
+
     /** Up to some seconds of a flow, seen before or behind its bottleneck, that begins anywhere in its interval. */
     @Provide
     Arbitrary<Seen> flows() {

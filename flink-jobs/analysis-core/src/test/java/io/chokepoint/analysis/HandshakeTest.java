@@ -4,8 +4,11 @@ package io.chokepoint.analysis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.row.Row;
+import io.chokepoint.testkit.Packet;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
+import io.chokepoint.testkit.TcpOptions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -154,6 +157,90 @@ class HandshakeTest {
                 end CAPTURE_END
                 expect A > B receiver_window_max_bytes %d, quality !window_scale_unknown
                 """.formatted(bySyn, bySynAck, field, bytes));
+    }
+
+    /** The capture, or the sender, has cut what the options of some SYNs were: a scale may have been among them. */
+    private static void checkWithCutOptions(boolean ofSyn, boolean ofSynAck, String text) {
+        PacketScript script = PacketScript.parse(text);
+        List<Packet> packets = script.packets().stream()
+                .map(packet -> (packet.flags() & Packet.SYN) != 0 && (packet.fromA() ? ofSyn : ofSynAck)
+                        ? withCutOptions(packet)
+                        : packet)
+                .toList();
+        Timeline.check(script, Tap.rowsOf(RunCutter.PROBE.cutAndEnd(script.flow(), packets, "CAPTURE_END", 0)));
+    }
+
+    private static Packet withCutOptions(Packet packet) {
+        TcpOptions seen = packet.options();
+        return new Packet(
+                packet.timeNs(),
+                packet.fromA(),
+                packet.sequenceNumber(),
+                packet.acknowledgmentNumber(),
+                packet.payloadBytes(),
+                packet.headerBytes(),
+                packet.flags(),
+                packet.windowField(),
+                packet.ip(),
+                new TcpOptions(seen.timestamps(), seen.mss(), seen.windowScale(), false, List.of(), true));
+    }
+
+    @ParameterizedTest(name = "cut <{1}> {0}, cut <{3}> {2}: A > B {4}, B > A {5}")
+    @CsvSource({
+        "true,  mss 1460, false, wscale 7, !window_scale_unknown, window_scale_unknown",
+        "false, wscale 7, true,  mss 1460, window_scale_unknown,  window_scale_unknown",
+        "true,  mss 1460, true,  mss 1460, window_scale_unknown,  window_scale_unknown",
+        "true,  mss 1460, false, mss 1460, !window_scale_unknown, !window_scale_unknown", // none was agreed on
+        "false, mss 1460, true,  mss 1460, !window_scale_unknown, !window_scale_unknown",
+        "true,  wscale 7, true,  wscale 7, !window_scale_unknown, !window_scale_unknown", // cut behind the scale
+    })
+    void aScaleThatMayHaveBeenCutIsUnknown(
+            boolean cutsSyn, String bySyn, boolean cutsSynAck, String bySynAck, String ofServer, String ofClient) {
+        checkWithCutOptions(cutsSyn, cutsSynAck, """
+                +0.000 A > B S  0:0(0)        win 64240 <%s>
+                +0.010 B > A S. 0:0(0) ack 1  win 65160 <%s>
+                +0.000 A > B .  0:0(0) ack 1  win 502
+                +0.000 A > B P. +100   ack 1
+                +0.010 B > A P. +100   ack @  win 509
+                +0.000 A > B .  0:0(0) ack @
+                end CAPTURE_END
+                expect A > B quality bad_options %s
+                expect B > A quality bad_options %s
+                """.formatted(bySyn, bySynAck, ofServer, ofClient));
+    }
+
+    @ParameterizedTest(name = "options of the SYN-ACK cut: {0}")
+    @CsvSource({"true, 0, 0.9..1, window_scale_unknown", "false, 0.9..1, 0..0.1, !window_scale_unknown"})
+    void aRawWindowIsNoLimit(boolean cut, String shareOfWindow, String shareOfTransport, String quality) {
+        checkWithCutOptions(false, cut, """
+                mss 1448
+                timestamps
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 7>
+                +0.010 B > A S. 0:0(0) ack 1  win 65160 <mss 1460>
+                +0.000 A > B .  0:0(0) ack 1  win 502
+                repeat 100 {
+                +0.000 A > B .  +14480 ack @
+                +0.010 B > A .  0:0(0) ack @-11584 win 9000
+                +0.000 B > A .  0:0(0) ack @       win 9000
+                }
+                end CAPTURE_END
+                expect A > B share_receiver_window %s, share_transport %s, quality %s
+                """.formatted(shareOfWindow, shareOfTransport, quality));
+    }
+
+    @Test
+    void aCutSynBehindItsAnswerLeavesItsScaleUnknown() {
+        checkWithCutOptions(true, false, """
+                +0.000 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,wscale 8>
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460>
+                +0.010 A > B .  0:0(0) ack 1  win 502
+                +0.000 A > B P. +100   ack 1
+                +0.010 B > A P. +100   ack @  win 500
+                +0.010 A > B .  0:0(0) ack @  win 502
+                end CAPTURE_END
+                expect A > B quality !window_scale_unknown, receiver_window_max_bytes 128000
+                expect B > A quality window_scale_unknown, receiver_window_max_bytes 502
+                """);
     }
 
     @Test

@@ -4,6 +4,8 @@ package io.chokepoint.analysis;
 import static io.chokepoint.analysis.Timeline.OPENING;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What was sent again and why, what came late, and what only the tap has missed. */
 class LossTest {
@@ -80,6 +82,90 @@ class LossTest {
                 end CAPTURE_END
                 expect A > B retransmitted_fast_bytes 1448, retransmitted_other_bytes 1448, loss_events 1
                 """);
+    }
+
+    /** The mean of the ten round trips of 10 ms and what is timed later, in percent above the lowest. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "one segment sent once, 15929:17377, 18.1..18.3", // 30 ms
+        "two segments, 15929:18825, 18.1..18.3",
+        "three segments, 15929:20273, 0",
+        "the last of two, 17377:18825, 18.1..18.3",
+        "no end of a segment, 15929:17000, 0",
+    })
+    void aSelectiveAcknowledgmentTimesWhatItBringsIfItIsLittle(String name, String block, String percent) {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 gets lost
+                +0.030 B > A .  0:0(0) ack 14481 <sack %s>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent %s
+                """.formatted(block, percent));
+    }
+
+    @Test
+    void aSelectiveAcknowledgmentOfNothingNewTimesNothing() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +2896  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                +0.020 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent 0
+                """);
+    }
+
+    @Test
+    void duringARepairASelectiveAcknowledgmentTimesWhatWasSentOnce() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +2896  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                +0.000 A > B .  14481:15929(1448) ack @     # so does this
+                +0.000 A > B .  +1448  ack @
+                +0.034 B > A .  0:0(0) ack 14481 <sack 15929:18825>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent 19.9..20.1 # 34 ms, in the mean of twelve
+                """);
+    }
+
+    @Test
+    void aSelectiveAcknowledgmentOfWhatWasSentAgainTimesNothing() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +4344  ack @                # 14481:15929 and 17377:18825 get lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                +0.000 A > B .  14481:15929(1448) ack @     # lost again
+                +0.000 A > B .  17377:18825(1448) ack @
+                +0.030 B > A .  0:0(0) ack 14481 <sack 15929:18825>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent 0
+                """);
+    }
+
+    /** Slow start makes a queue that drains in each round; in its last it loses a segment. Of 10 ms an eighth is 1.25. */
+    @ParameterizedTest(name = "{0} ms when it was lost")
+    @CsvSource({"11, 0, 0.9..1", "12, 0.37..0.38, 0.6..0.62", "30, 0.39..0.4, 0.58..0.6"})
+    void theRepairOfWhatALongQueueLostIsThePaths(int millis, String shareOfPath, String shareOfTransport) {
+        Timeline.check(OPENING + """
+                repeat 30 {
+                +0.000 A > B .  +2896  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                +0.000 A > B .  +5792  ack @
+                +0.010 B > A .  0:0(0) ack @-2896
+                +0.000 B > A .  0:0(0) ack @
+                +0.000 A > B .  +11584 ack @
+                +0.010 B > A .  0:0(0) ack @-8688
+                +0.000 B > A .  0:0(0) ack @-5792
+                +0.000 B > A .  0:0(0) ack @-2896
+                +0.000 B > A .  0:0(0) ack @
+                +0.000 A > B .  +23168 ack @                # of 104257:127425 the third gets lost
+                +0.0%d B > A .  0:0(0) ack 107153
+                +0.000 B > A .  0:0(0) ack 107153 <sack 108601:111497>
+                +0.000 A > B .  107153:108601(1448) ack @
+                +0.190 A > B .  +1448  ack @
+                +0.010 B > A .  0:0(0) ack @
+                +0.000 A > B .  +1448  ack @
+                end CAPTURE_END
+                expect A > B loss_events 1, share_shared_bottleneck %s, share_transport %s
+                """.formatted(millis, shareOfPath, shareOfTransport));
     }
 
     @Test

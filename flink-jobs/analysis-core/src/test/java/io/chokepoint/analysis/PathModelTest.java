@@ -2,16 +2,23 @@
 package io.chokepoint.analysis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.chokepoint.analysis.wire.Packet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PathModelTest {
     private static final long MILLI = 1_000_000;
 
+    private static final long FRAME = 1514;
+    private static final long PACKET_NANOS = 1_211_200; // of a frame at 10 Mbit/s
+    private static final boolean PUSHED = true;
+
     private final PathModel path = new PathModel();
+    private long now = 1_000 * MILLI;
 
     /** Delays of 40, 50, 60, 50 … ms, ten in a round trip: the least of every round is the lowest of all. */
     private void passRounds(boolean mayNotBeDelayed) {
@@ -59,5 +66,174 @@ class PathModelTest {
         path.clock().observe(MILLI, packet);
 
         assertThat(path.mayHideQueueBeforeTap()).isFalse();
+    }
+
+    // ---- what proves the capacity ----
+
+    /** A round trip of 40 ms, 1 ms of it before the tap. */
+    private PathModel grown() {
+        PathModel grown = new PathModel();
+        grown.senderSide().bound(MILLI);
+        grown.receiverSide().bound(39 * MILLI);
+        grown.growUp();
+        grown.setSegmentLayerBytes(FRAME);
+        return grown;
+    }
+
+    private static Packet segment(boolean isPushed) {
+        Packet packet = new Packet();
+        packet.flags = isPushed ? Packet.ACK | Packet.PSH : Packet.ACK;
+        return packet;
+    }
+
+    /** Full segments every 1.2112 ms, as 10 Mbit/s lets them pass. */
+    private void passData(PathModel to, int segments, boolean isPushed, boolean ranDry) {
+        for (int i = 0; i < segments; i++) {
+            to.onData(now += PACKET_NANOS, segment(isPushed), FRAME, true, ranDry);
+        }
+    }
+
+    @Test
+    void fullSegmentsAtOneDistanceForARoundTripProveTheCapacity() {
+        PathModel even = grown();
+        passData(even, 34, !PUSHED, false); // 33 gaps of 1.2 ms are 40 ms
+        assertThat(even.provenSamples()).isZero();
+
+        passData(even, 26, !PUSHED, false);
+        assertThat(even.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(0.1));
+    }
+
+    @Test
+    void anEvenRunGoesOnAfterARestart() {
+        PathModel even = grown();
+        passData(even, 30, !PUSHED, false);
+        PathModel copy = Restored.from(even::writeTo, new PathModel(), PathModel::readFrom);
+        passData(copy, 30, !PUSHED, false);
+
+        assertThat(copy.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(0.1));
+    }
+
+    @Test
+    void evenBurstsShorterThanARoundTripProveNothing() {
+        PathModel bursts = grown();
+        for (int i = 0; i < 50; i++) {
+            passData(bursts, 30, !PUSHED, false);
+            now += 15 * MILLI;
+        }
+
+        assertThat(bursts.provenSamples()).isZero();
+    }
+
+    @Test
+    void aWritersRhythmIsNoLinks() {
+        PathModel written = grown();
+        passData(written, 500, PUSHED, false);
+
+        assertThat(written.provenSamples()).isZero();
+    }
+
+    @Test
+    void smallSegmentsAtOneDistanceProveNothing() {
+        PathModel small = grown();
+        for (int i = 0; i < 500; i++) {
+            small.onData(now += PACKET_NANOS, segment(!PUSHED), FRAME - 1, true, false);
+        }
+
+        assertThat(small.provenSamples()).isZero();
+    }
+
+    @ParameterizedTest(name = "steps of {0} ns in gaps of 1211200 ns: proves {1}")
+    @CsvSource({"24000, true", "24500, false"})
+    void evenDataProveOnlyIfTheClockIsFine(long stepNanos, boolean proves) {
+        PathModel even = grown();
+        even.setResolution(stepNanos);
+        passData(even, 200, !PUSHED, false);
+
+        assertThat(even.provenSamples() > 0).isEqualTo(proves);
+    }
+
+    /** Two segments an ACK, which came 5 us apart; what is below 10 us more the host may have taken. */
+    @ParameterizedTest(name = "ACKs {0} ns apart: prove {1}")
+    @CsvSource({"14999, false", "15000, true"})
+    void aStretchOfAcksBelow10MicrosecondsProvesNothing(long ackGapNanos, boolean proves) {
+        PathModel stretched = grown();
+        for (int i = 0; i < 100; i++) {
+            stretched.onAck(now += ackGapNanos, 2 * FRAME, 2, 5_000, true);
+        }
+
+        assertThat(stretched.provenSamples() > 0).isEqualTo(proves);
+        assertThat(stretched.capacityBitsPerSecond() > 0).isEqualTo(proves);
+    }
+
+    /** What a sender that waits for its application takes longer need not be a queue; uneven gaps prove nothing themselves. */
+    @ParameterizedTest(name = "their sender ran dry: {0}")
+    @ValueSource(booleans = {true, false})
+    void dataAfterTheirSenderRanDryProveNoQueueBeforeTheTap(boolean ranDry) {
+        PathModel raised = grown();
+        for (int i = 0; i < 200; i++) {
+            raised.onSenderDelay(now, 30 * MILLI);
+            raised.onData(now += i % 2 == 0 ? 1_100_000 : 1_300_000, segment(!PUSHED), FRAME, true, ranDry);
+        }
+
+        assertThat(raised.isQueueBeforeTap()).isTrue();
+        assertThat(raised.provenSamples() > 0).isEqualTo(!ranDry);
+    }
+
+    @Test
+    void aStretchByTheirSendersClockProvesOneNevertheless() {
+        PathModel stretched = grown();
+        for (int i = 0; i < 200; i++) {
+            Packet packet = segment(!PUSHED);
+            packet.hasTimestamps = true;
+            packet.timestampValue = i / 64; // 64 in a tick of 1 ms
+            stretched.onData(now += i % 2 == 0 ? 1_100_000 : 1_300_000, packet, FRAME, true, true);
+        }
+
+        assertThat(stretched.provenSamples()).isPositive();
+    }
+
+    // ---- how fresh, and how fast ----
+
+    @ParameterizedTest(name = "{0} ms after a round trip of {1} ms: {2}")
+    @CsvSource({"200, 10, true", "201, 10, false", "800, 100, true", "801, 100, false"})
+    void aDelayTellsForEightRoundTrips(long laterMillis, long roundTripMillis, boolean isTimed) {
+        path.onReceiverDelay(now, roundTripMillis * MILLI, true);
+
+        assertThat(path.isTimed(now + laterMillis * MILLI)).isEqualTo(isTimed);
+    }
+
+    /** ACKs of a queue of 30 ms for so long at a rate; every ms the rate is asked for. */
+    private void deliver(PathModel by, int millis, double bitsPerSecond) {
+        for (int i = 0; i < millis; i++) {
+            by.onReceiverDelay(now += MILLI, 69 * MILLI, true);
+            by.onAck(now, Math.round(bitsPerSecond / 8e3), 3, -1, true);
+            by.isFull(now, true);
+        }
+    }
+
+    @Test
+    void oneBurstHardlyMovesTheRateInQueue() {
+        PathModel queued = grown();
+        deliver(queued, 3_000, 10e6);
+        double before = queued.rateInQueue();
+        assertThat(before).isCloseTo(10e6, withinPercentage(2));
+
+        queued.onAck(now += MILLI, 20_000, 3, -1, true); // late: 16 ms of data in one
+        queued.isFull(now, true);
+        assertThat(queued.bestBitsPerSecond()).isGreaterThan(11e6);
+        assertThat(queued.rateInQueue()).isCloseTo(before, withinPercentage(2));
+    }
+
+    @Test
+    void theRateInQueueIsExceededInATenthOfTheWindowsAndSinksAgain() {
+        PathModel queued = grown();
+        deliver(queued, 3_000, 10e6);
+        deliver(queued, 3_000, 20e6);
+        assertThat(queued.rateInQueue()).isCloseTo(20e6, withinPercentage(3));
+
+        deliver(queued, 3_000, 10e6);
+        assertThat(queued.rateInQueue()).isCloseTo(10e6, withinPercentage(3));
+        PathModel copy = Restored.from(queued::writeTo, new PathModel(), PathModel::readFrom);
+        assertThat(copy.rateInQueue()).isEqualTo(queued.rateInQueue()).isLessThan(copy.bestBitsPerSecond());
     }
 }

@@ -2,16 +2,19 @@
 package io.chokepoint.analysis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.verdict.Tally;
 import io.chokepoint.analysis.window.AckHistory;
+import io.chokepoint.analysis.wire.Packet;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A sender 1 ms before the tap, a receiver 39 ms behind it, window enough, and 10 segments in flight. */
 class WaitJudgeTest {
@@ -150,5 +153,89 @@ class WaitJudgeTest {
                 }
                 expect A > B root_cause application, sub_cause waiting_for_peer
                 """);
+    }
+
+    @Test
+    void aPauseThatNoAckHasJustEndedDoesNotEndADryRun() {
+        judge.start(0);
+        send(0, 500, true);
+        acknowledge(7, 1_000_000 + 2 * MSS);
+        send(10, MSS, false); // 2 ms after it had reached the sender
+        send(15, MSS, false);
+        acknowledge(17, 1_000_000 + 4 * MSS);
+        send(20, MSS, false);
+        send(25, MSS, false);
+
+        assertThat(applicationMillis()).isEqualTo(25);
+    }
+
+    /** Delays behind the tap of 39 and 55 ms in turn: the least of each round is the lowest of all. */
+    @ParameterizedTest(name = "rounds that grow by half: {0}")
+    @ValueSource(booleans = {true, false})
+    void aQueueThatComesAndGoesIsNoneInSlowStart(boolean isSlowStart) {
+        judge.start(0);
+        for (int i = 1; i <= 40; i++) {
+            path.onReceiverDelay(i * 5 * MILLI, (i % 2 == 0 ? 39 : 55) * MILLI, true);
+        }
+        assertThat(path.isQueueStanding()).isTrue();
+        assertThat(path.isQueueInEachRound()).isFalse();
+        long before = 0;
+        Sum owner = isSlowStart ? Sum.SLOW_START_NS : Sum.QUEUE_UNDECIDED_NS;
+        for (int round = 1; round <= 5; round++) {
+            before = tally.get(owner);
+            acknowledge(round * 200 - 1, sent - MSS);
+            send(round * 200, 10 * MSS << (isSlowStart ? round : 0), false);
+        }
+
+        assertThat(tally.get(owner) - before).as("the last round").isEqualTo(200 * MILLI);
+    }
+
+    @ParameterizedTest(name = "from a full queue: {0}")
+    @ValueSource(booleans = {true, false})
+    void aRepairIsThePathsIfAFullQueueLost(boolean fromQueue) {
+        judge.start(0);
+        send(0, MSS, false);
+        judge.close(new WaitJudge.Moment(50 * MILLI, 50 * MILLI, sent, 1_000_000, MSS, false, true, fromQueue, 0), MSS);
+
+        assertThat(tally.get(fromQueue ? Sum.QUEUE_UNDECIDED_NS : Sum.TRANSPORT_NS))
+                .isEqualTo(50 * MILLI);
+    }
+
+    /** A link of 10 Mbit/s before the tap, then so much of it for 2 s. */
+    @ParameterizedTest(name = "{0} of the capacity, window full {1}, queue {2}: {3}")
+    @CsvSource({
+        "0.93, true,  false, RECEIVER_WINDOW_NS",
+        "0.93, true,  true,  UNSHARED_NS",
+        "0.98, true,  false, UNSHARED_NS",
+        "0.93, false, false, UNSHARED_NS",
+        "0.85, true,  false, RECEIVER_WINDOW_NS",
+        "0.85, true,  true,  RECEIVER_WINDOW_NS",
+    })
+    void aFullWindowOwnsWhatItLeavesOfTheLink(double share, boolean windowFull, boolean queue, Sum owner) {
+        path.growUp();
+        path.setSegmentLayerBytes(1514);
+        long now = MILLI;
+        long packetNanos = 1_211_200;
+        for (int i = 0; i < 100; i++) {
+            path.onData(now += packetNanos, new Packet(), 1514, true, false);
+        }
+        for (int i = 0; i < 1_600; i++) {
+            if (i % 8 == 0) {
+                path.onReceiverDelay(now, (queue ? 80 : 39) * MILLI, true);
+            }
+            long uneven = i % 2 == 0 ? packetNanos / 20 : -packetNanos / 20;
+            path.onData(now += Math.round(packetNanos / share) + uneven, new Packet(), 1514, false, false);
+        }
+        assertThat(path.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(1));
+        assertThat(path.isQueueStanding()).isEqualTo(queue);
+
+        judge.start(now);
+        long una = windowFull ? EDGE - 20 * MSS : sent;
+        acks.push(now, 0, una, EDGE);
+        acks.advanceByTime(now + MILLI);
+        long end = windowFull ? EDGE - MSS / 2 : sent + 10 * MSS;
+        judge.open(now, now, end, MSS, false, false);
+        judge.close(new WaitJudge.Moment(now + 1, now + 1, end, una, MSS, false, false, false, 0), MSS);
+        assertThat(tally.get(owner)).isEqualTo(1);
     }
 }

@@ -78,8 +78,9 @@ public final class Sharing {
         long gaps = tally.get(Sum.GAPS_NS);
         double interleaved = gaps == 0 ? DISPERSION_CUT * 2 : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
         if (dispersion >= DISPERSION_SHARED) {
-            // A slower link since, not others: nothing fits between the packets.
-            return interleaved <= INTERLEAVED_ALONE ? Answer.UNDECIDED : Answer.SHARED;
+            // A slower link since, not others, if nothing fits between packets that fill the time.
+            boolean isUnbroken = gaps >= fullNanos / 2 && interleaved <= INTERLEAVED_ALONE;
+            return isUnbroken ? Answer.UNDECIDED : Answer.SHARED;
         }
         if (dispersion <= DISPERSION_ALONE || interleaved <= INTERLEAVED_ALONE) {
             return Answer.ALONE;

@@ -17,7 +17,7 @@ import net.jqwik.api.arbitraries.ListArbitrary;
 
 class CapacityEstimatorProperties {
     /** Some proven gaps of {@code bits}, up to 96 steps apart, or, if there are none, a break of the chain. */
-    private record Event(int samples, double bits, long gapNanos, long stepNanos) {
+    private record Event(int samples, double bits, long gapNanos, long stepNanos, long resolutionNanos) {
         private long playOn(CapacityEstimator estimator, long start, long scale) {
             long now = start;
             if (samples == 0) {
@@ -28,7 +28,7 @@ class CapacityEstimatorProperties {
                 now += gap;
                 estimator.add(now, bits, gap);
                 if (estimator.isDue()) {
-                    estimator.estimate(1);
+                    estimator.estimate(resolutionNanos * scale);
                 }
             }
             return now;
@@ -124,7 +124,8 @@ class CapacityEstimatorProperties {
                                 Arbitraries.of(0, 1, 15, 16, 17, 23, 24, 25, mostSamples)),
                         Arbitraries.of(12_112.0, 12_304.0, 24_224.0, 512.0),
                         Arbitraries.of(300L, 12_112L, 121_120L, 1_211_200L, 5_000_000L),
-                        Arbitraries.of(0L, 0L, 1L, 100L, 1_211L, 12_112L))
+                        Arbitraries.of(0L, 0L, 1L, 100L, 1_211L, 12_112L),
+                        Arbitraries.of(1L, 1L, 10_000L, 100_000L))
                 .as(Event::new)
                 .list();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.chokepoint.analysis.Restored;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -144,13 +145,20 @@ class CapacityEstimatorTest {
     }
 
     /** At 40 Gbit/s 384 pairs are over in 0.1 ms: an estimate is not to hang on one burst. */
-    @Test
-    void aFullRingTakesASampleEveryTwoMilliseconds() {
-        feed(400, 40e9);
-        feed(3_000, 10e9);
+    @ParameterizedTest(name = "{0} bit/s, then {1} gaps at {2} bit/s: {3} bit/s")
+    @CsvSource({
+        "40e9, 1000, 28e9, 40e9", // one gap in eight is taken
+        "40e9, 4000, 28e9, 28e9",
+        "10e6,  300,  7e6, 10e6", // one in 2 ms, if that is more
+        "10e6,  900,  7e6,  7e6",
+    })
+    void aFullRingTakesOneGapInEightOrIn2Milliseconds(
+            double bitsPerSecond, int gaps, double laterBitsPerSecond, double expected) {
+        feed(400, bitsPerSecond);
+        feed(gaps, laterBitsPerSecond);
 
-        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(40e9, withinPercentage(0.1));
-        assertThat(estimator.provenSamples()).isEqualTo(3_400);
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(expected, withinPercentage(0.5));
+        assertThat(estimator.provenSamples()).isEqualTo(400 + gaps);
     }
 
     @Test
@@ -183,6 +191,76 @@ class CapacityEstimatorTest {
         estimator.estimate(1);
 
         assertThat(estimator.bellShare()).as("trains of the longer gaps").isEqualTo(0.75);
+    }
+
+    /** A clock that shows gaps of 1.2 ms in steps of 0.1 ms: half of them as 1.1 ms, half as 1.3 ms. */
+    @Test
+    void inCoarseStepsTrainsCount() {
+        alternating(12 * CapacityEstimator.TRAIN, 1_100_000, 1_300_000);
+        estimator.estimate(100_000);
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(BITS / 1.2e-3, withinPercentage(0.1));
+        assertThat(estimator.bellShare()).isEqualTo(1);
+    }
+
+    @Test
+    void inCoarseStepsPairsDoNotCount() {
+        for (int i = 0; i < 100; i++) {
+            add(1, 10e6);
+            estimator.breakChain();
+        }
+        estimator.estimate(100_000);
+        assertThat(estimator.capacityBitsPerSecond()).isZero();
+
+        estimator.estimate(1);
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(0.1));
+    }
+
+    @ParameterizedTest(name = "gaps of 1.2 ms in steps of {0} ns: pairs count {1}")
+    @CsvSource({"48000, true", "48001, false"})
+    void stepsAreCoarseBelow25ToAGap(long stepNanos, boolean pairsCount) {
+        for (int i = 0; i < 100; i++) {
+            estimator.add(now += 1_200_000, BITS, 1_200_000);
+            estimator.breakChain();
+        }
+        estimator.estimate(stepNanos);
+
+        assertThat(estimator.capacityBitsPerSecond() > 0).isEqualTo(pairsCount);
+    }
+
+    /** Foreign packets in between make every train another. */
+    @ParameterizedTest(name = "{0} of 16 trains differ: counts {1}")
+    @CsvSource({"8, true", "9, false"})
+    void trainsInCoarseStepsCountOnlyIfTheyAgree(int differing, boolean counts) {
+        for (int i = 0; i < 16; i++) {
+            add(CapacityEstimator.TRAIN, i < differing ? 10e6 / (2 + i) : 10e6);
+        }
+        estimator.estimate(200_000);
+
+        assertThat(estimator.capacityBitsPerSecond() > 0).isEqualTo(counts);
+    }
+
+    /** By when they ended, as good as every longer gap would be taken, but only every other shorter one. */
+    @Test
+    void shortGapsAreTakenAsOftenAsLongOnes() {
+        Random random = new Random(1);
+        for (int i = 0; i < 5_000; i++) {
+            long gap = random.nextDouble() < 0.7 ? 1_200_000 : 2_250_000;
+            estimator.add(now += gap, BITS, gap);
+            if (estimator.isDue()) {
+                estimator.estimate(1);
+            }
+        }
+
+        assertThat(estimator.capacityBitsPerSecond()).isCloseTo(BITS / 1.2e-3, withinPercentage(0.1));
+        assertThat(estimator.bellShare()).isBetween(0.6, 0.8);
+    }
+
+    private void alternating(int samples, long firstNanos, long secondNanos) {
+        for (int i = 0; i < samples; i++) {
+            long gap = i % 2 == 0 ? firstNanos : secondNanos;
+            estimator.add(now += gap, BITS, gap);
+        }
     }
 
     /** Gaps of 1, 2 … 16 times so many ns in turn: pairs are spread, every train of 16 has the same rate. */

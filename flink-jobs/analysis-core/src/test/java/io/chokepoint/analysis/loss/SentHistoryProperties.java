@@ -57,6 +57,7 @@ class SentHistoryProperties {
             for (long known : ends) {
                 answers.add(sent.timeOf(known));
                 answers.add(sent.isClean(known));
+                answers.add(sent.isSentOnce(known));
                 answers.add(sent.timeAtOrAfter(known - 1));
             }
             return answers;

@@ -3,6 +3,7 @@ package io.chokepoint.analysis.loss;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.chokepoint.analysis.Restored;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,6 +64,45 @@ class SentHistoryTest {
 
         assertThat(sent.isClean(1000)).isFalse();
         assertThat(sent.timeOf(1000)).isEqualTo(10);
+    }
+
+    @Test
+    void whatWasSentWhileALossWasPendingWasSentOnce() {
+        sent.add(10, 1000, false, 3);
+        sent.add(20, 2000, true, 3);
+        sent.add(30, 3000, true, 3);
+        sent.markResent(1000, 2000);
+
+        assertThat(sent.isSentOnce(1000)).isTrue();
+        assertThat(sent.isSentOnce(2000)).isFalse();
+        assertThat(sent.isSentOnce(3000)).isTrue();
+        assertThat(sent.isSentOnce(2500)).as("the middle of a segment").isFalse();
+        assertThat(sent.isSentOnce(4000)).as("never sent").isFalse();
+    }
+
+    @Test
+    void whatIsSentAnewIsNotWhatWasSentAgainBefore() {
+        send(8, 8);
+        sent.markResent(0, 8000);
+        send(8, 8); // takes the places of those before
+
+        assertThat(sent.isSentOnce(8000)).isFalse();
+        assertThat(sent.isSentOnce(16_000)).isTrue();
+    }
+
+    @Test
+    void whatWasSentAgainIsKnownAfterARestartAndAfterGrowing() {
+        send(8, 8);
+        sent.markResent(3000, 4000);
+
+        SentHistory copy = Restored.from(sent::writeTo, new SentHistory(), SentHistory::readFrom);
+        copy.add(90, 9000, true, 20); // more than eight in flight: it grows
+
+        assertThat(copy.isSentOnce(3000)).isTrue();
+        assertThat(copy.isSentOnce(4000)).isFalse();
+        assertThat(copy.isClean(4000)).isFalse();
+        assertThat(copy.isSentOnce(5000)).isTrue();
+        assertThat(copy.isSentOnce(9000)).isTrue();
     }
 
     @ParameterizedTest(name = "{0} segments in flight")

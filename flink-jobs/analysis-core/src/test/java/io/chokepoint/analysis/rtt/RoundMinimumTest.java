@@ -124,6 +124,29 @@ class RoundMinimumTest {
         assertThat(delays.recentMinimum()).isEqualTo(10 * NANOS_PER_MILLI);
     }
 
+    /** A clock of 1 ms lets one delay a tick be measured, and a flow of few packets fewer than four a round. */
+    @Test
+    void aRoundLastsUntilFourDelaysWereMeasured() {
+        for (int i = 0; i <= 4; i++) {
+            at(80 * i, i == 0 ? 10 : 50);
+        }
+        assertThat(delays.queueNanos(0)).as("the first round, with the lowest").isZero();
+
+        for (int i = 5; i <= 8; i++) {
+            at(80 * i, 50);
+        }
+        assertThat(delays.queueNanos(0)).isEqualTo(40 * NANOS_PER_MILLI);
+    }
+
+    @Test
+    void fourDelaysMakeNoRoundBeforeItsTime() {
+        round(0, 10, 50, 50, 50);
+        round(40, 50, 50, 50, 50);
+        at(80, 50);
+
+        assertThat(delays.queueNanos(0)).isZero();
+    }
+
     /** Four samples, 10 ms apart. */
     private void round(long startMillis, long first, long second, long third, long fourth) {
         at(startMillis, first);
