@@ -38,8 +38,9 @@ differs, Wilson's.
 
 
 SPLIT = """\
-Half of the cases was for calibration, by which thresholds and confidence were set. The tables are
-of the other half, held out, unless they say otherwise."""
+Half of the cases was for calibration, the other half is held out; the tables are of that one unless
+they say otherwise. It is not blind: the first rules were found while all cases were in view, only the
+later ones and the last thresholds with the calibration half alone."""
 NOT_SPLIT = """\
 These cases are not split into calibration and held-out ones, so the tables are of all of them:
 rules were tuned on what they are measured on."""
