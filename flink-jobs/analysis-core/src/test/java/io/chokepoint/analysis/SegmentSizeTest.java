@@ -82,6 +82,18 @@ class SegmentSizeTest {
         assertThat(size.isFull(payloadBytes, sackBlocks)).isEqualTo(isFull);
     }
 
+    /** Any remote host may send such a SYN: without this the room for payload was 0 or less. */
+    @ParameterizedTest
+    @CsvSource({"0", "1", "12", "13", "63"})
+    void anAnnouncedSizeThatNoLinkNeedsIsIgnored(int announced) {
+        int unannounced = size.bytes();
+
+        size.announce(announced);
+
+        assertThat(size.bytes()).isEqualTo(unannounced).isPositive();
+        assertThat(size.isFull(5000, 0)).isTrue();
+    }
+
     @Test
     void aSuperSegmentOfUnknownPartsIsFull() {
         assertThat(size.isFull(5000, 0)).isTrue();

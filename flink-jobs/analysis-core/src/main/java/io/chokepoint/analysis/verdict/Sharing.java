@@ -10,16 +10,15 @@ import io.chokepoint.analysis.row.RootCause;
  * capacity of the time in which the path was full, repairs left out, tells outside its grey zone [BAU20 §III-E, where the
  * rate is that of all time]; inside it the share of time in gaps into which somebody else's packet fits does. The capacity
  * of a link that keeps its rate is at least what was delivered once, so D of that lower bound still proves others, but never
- * solitude. If nothing tells
- * (per-flow queueing, a shaper, a competitor of a few percent) both kinds get half of the time.
+ * solitude. If nothing tells (per-flow queueing, a shaper, a competitor of a few percent) both kinds get half of the time.
  */
 public final class Sharing {
     private static final int STEADY_SHARE = 8; // of the time in which the path was full
     private static final double DISPERSION_ALONE = 0.08;
-    private static final double DISPERSION_CUT = 0.10;
     private static final double DISPERSION_SHARED = 0.12;
     private static final double INTERLEAVED_ALONE = 0.1;
     private static final double INTERLEAVED_SHARED = 0.3;
+    private static final double INTERLEAVED_UNSEEN = 0.2; // says nothing
 
     /** Which flow fills the path. */
     public enum Answer {
@@ -76,7 +75,7 @@ public final class Sharing {
             return dispersion >= DISPERSION_SHARED ? Answer.SHARED : Answer.UNDECIDED;
         }
         long gaps = tally.get(Sum.GAPS_NS);
-        double interleaved = gaps == 0 ? DISPERSION_CUT * 2 : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
+        double interleaved = gaps == 0 ? INTERLEAVED_UNSEEN : (double) tally.get(Sum.INTERLEAVED_NS) / gaps;
         if (dispersion >= DISPERSION_SHARED) {
             // A slower link since, not others, if nothing fits between packets that fill the time.
             boolean isUnbroken = gaps >= fullNanos / 2 && interleaved <= INTERLEAVED_ALONE;
