@@ -373,12 +373,13 @@ final class HalfConnection {
             return;
         }
         long newest = packet.sackBlocks == 0 ? 0 : SequenceSpace.unwrap(packet.sackRight(0), una);
-        boolean wasHeld = losses.isHeld(newest);
+        boolean isNew = newest > acknowledged
+                && !losses.isHeld(newest); // the first block may tell of a duplicate (RFC 2883 §4)
         long sackedNow = losses.onSackBlocks(packet, acknowledged, sndMax);
         if (mayBeDuplicate && sndMax > una && (packet.sackBlocks > 0 || una == previousAck)) {
             losses.onDuplicateAck();
         }
-        if (!wasHeld) {
+        if (isNew) {
             timeSack(now, newest, sackedNow);
         }
         if (sackedNow > 0) {

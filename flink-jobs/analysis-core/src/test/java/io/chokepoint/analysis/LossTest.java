@@ -42,6 +42,17 @@ class LossTest {
                 """);
     }
 
+    /** The first block tells of bytes that came twice long ago (RFC 2883 §4), the second of what is new. */
+    @Test
+    void aDuplicateThatASackTellsOfTimesNothing() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.100 A > B .  +2896  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 13033:14481 15929:17377>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent 0
+                """);
+    }
+
     @Test
     void twoDuplicateAcknowledgmentsProveNothing() {
         Timeline.check(ROUND_TRIPS + """
