@@ -20,14 +20,14 @@ LEAST_SHARE = 0.5
 LEAST_LEAD = 0.1
 
 
-def root_cause(shares):
+def root_cause(shares, least_share=LEAST_SHARE, least_lead=LEAST_LEAD):
     """The cause that owns most of the time, or `mixed`; both bottlenecks count together."""
     groups = dict(shares)
     bottleneck = groups.pop(UNSHARED, 0) + groups.pop(SHARED, 0)
     groups[BOTTLENECK] = bottleneck
     ranked = sorted(groups.items(), key=lambda item: -item[1])
     cause, largest = ranked[0]
-    if largest < LEAST_SHARE or largest < ranked[1][1] + LEAST_LEAD:
+    if largest < least_share or largest < ranked[1][1] + least_lead:
         return MIXED
     if cause == BOTTLENECK:
         return UNSHARED if shares.get(UNSHARED, 0) >= shares.get(SHARED, 0) else SHARED

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows beside the truth of the same flow and time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from causes import BOTTLENECK, MIXED, SHORT_TRANSFER, UNDECIDED, is_wrong, root_cause
 from verdicts import FLOW, INTERVAL
@@ -60,15 +60,15 @@ def outcome(verdict, truth):
     return WRONG
 
 
-def why_not_scored(row, shares, interval_ms):
+def why_not_scored(row, truth, interval_ms):
     if row["root_cause"] == SHORT_TRANSFER:
         return WITHHELD
     if row["record"] == INTERVAL \
             and row["end_ns"] - row["start_ns"] < LEAST_LENGTH * interval_ms * 1_000_000:
         return TOO_SHORT
-    if shares is None:
+    if truth is None:
         return NOT_RECORDED
-    if root_cause(shares) == MIXED:
+    if truth == MIXED:
         return TRUTH_MIXED
     return None
 
@@ -84,9 +84,9 @@ def match(case, tap, rows):
         if flow is None:
             continue
         shares = case.shares(flow, row["start_ns"], row["end_ns"])
-        judged.append(Judged(case, tap, flow, row, shares,
-                             None if shares is None else root_cause(shares),
-                             why_not_scored(row, shares, case.interval_ms)))
+        truth = None if shares is None else root_cause(shares)
+        judged.append(Judged(case, tap, flow, row, shares, truth,
+                             why_not_scored(row, truth, case.interval_ms)))
     return judged
 
 
@@ -101,6 +101,12 @@ def intervals(judged, tap=None):
 
 def flows(judged, tap=None):
     return scored(judged, FLOW, tap)
+
+
+def held_to(one, shares, truth):
+    """The same row beside another truth."""
+    return replace(one, shares=shares, truth=truth,
+                   not_scored=why_not_scored(one.row, truth, one.case.interval_ms))
 
 
 def by_case(judged):

@@ -11,29 +11,43 @@ whether a queue stood. The order in which they are asked is that of the verdict 
 import bisect
 import csv
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from causes import (APPLICATION, BOTTLENECK, CAUSES, RECEIVER_WINDOW, SEND_BUFFER, SHARED,
-                    TRANSPORT, UNSHARED, root_cause)
+from causes import (APPLICATION, BOTTLENECK, CAUSES, LEAST_LEAD, LEAST_SHARE, RECEIVER_WINDOW,
+                    SEND_BUFFER, SHARED, TRANSPORT, UNSHARED)
 
 NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_MILLI = 1_000_000
-# More than the one frame that is just being sent.
-STANDING_BYTES = 1600
-# Of the link: below, congestion control has not filled it.
-BUSY_LINK = 0.9
-# Of the link: from here on nothing else could have made the flow faster.
-USED_UP_LINK = 0.97
-# Of the link's bytes: from here on the flow has it for itself (a dispersion score of 0.1).
-OWN_LINK = 0.9
-# In which the shares of a link are counted: long against the sampling, short against an interval.
-LEAST_WINDOW_NS = 200 * NANOS_PER_MILLI
 # Of the line behind the testbed's policer.
 LINE_RATE_FACTOR = 10
 # Where no tap can see more: who else fills a fair queue, and what a policer drops.
 ALSO_RIGHT = {"fair-queueing": (SHARED, BOTTLENECK), "policer": (UNSHARED, BOTTLENECK, TRANSPORT)}
-# Of the receiver's window; a sender holds back what would not be a full segment.
-ROOM_SEGMENTS = 2
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where the books of link and sender begin to mean something; sensitivity.py moves each."""
+
+    # More than the one frame that is just being sent.
+    standing_bytes: int = 1600
+    # Of the link: below, congestion control has not filled it.
+    busy_link: float = 0.9
+    # Of the link: from here on nothing else could have made the flow faster.
+    used_up_link: float = 0.97
+    # Of the link's bytes: from here on the flow has it for itself (a dispersion score of 0.1).
+    own_link: float = 0.9
+    # In which the shares of a link are counted: long against the sampling, short against an
+    # interval.
+    window_ms: int = 200
+    # Of the receiver's window; a sender holds back what would not be a full segment.
+    room_segments: int = 2
+    # Of the time: what a cause must own at least, and have more than the next (causes.py).
+    least_share: float = LEAST_SHARE
+    least_lead: float = LEAST_LEAD
+
+
+USUAL = Thresholds()
 
 
 def read_csv(path):
@@ -56,6 +70,10 @@ class Series:
         last = bisect.bisect_left(self.times_ns, end_ns)
         return self.sums[last] - self.sums[first], last - first
 
+    def mean(self, start_ns, end_ns):
+        total, entries = self.over(start_ns, end_ns)
+        return total / entries if entries else 0.0
+
 
 def narrowest_mbit(parameters):
     others = (parameters.get(key) for key in ("upstream_mbit", "downstream_mbit", "policer_mbit"))
@@ -70,8 +88,7 @@ class Link:
         times = [int(row["unix_ns"]) for row in rows]
         self.bin_ns = times[1] - times[0]
         self.busy = Series(times, [int(row["busy_ns"]) for row in rows])
-        self.standing = Series(times, [int(row["min_queue_bytes"]) > STANDING_BYTES
-                                       for row in rows])
+        self.least_bytes = [int(row["min_queue_bytes"]) for row in rows]
         self.of_flow, self.of_all = {}, None
         file = folder / "link.csv"
         if file.exists():
@@ -90,13 +107,13 @@ class Link:
             line_mbit *= LINE_RATE_FACTOR
         self.fullest = narrowest_mbit(parameters) / line_mbit
 
+    def standing(self, above_bytes):
+        """The bins in which a queue stood."""
+        return Series(self.busy.times_ns, [least > above_bytes for least in self.least_bytes])
+
     def busy_share(self, start_ns, end_ns):
         busy_ns, bins = self.busy.over(start_ns, end_ns)
         return busy_ns / (bins * self.bin_ns * self.fullest) if bins else 0.0
-
-    def standing_share(self, start_ns, end_ns):
-        standing, bins = self.standing.over(start_ns, end_ns)
-        return standing / bins if bins else 0.0
 
     def own_share(self, flow, start_ns, end_ns):
         """Of the bytes that the link carried."""
@@ -126,7 +143,7 @@ class Writer:
         return i >= 0 and self.wants[i]
 
 
-def kernel_slots(samples, writer, mss_bytes):
+def kernel_slots(samples, writer, mss_bytes, room_segments):
     """(start, end, application, send buffer, receiver window) in ns; the rest was the network's."""
     slots = []
     recent_flight = []
@@ -144,7 +161,7 @@ def kernel_slots(samples, writer, mss_bytes):
         # A pacing sender is booked as busy though the window sets its pace.
         recent_flight = (recent_flight + [after["unacked_segments"]])[-10:]
         if network_ns and after["snd_wnd_bytes"] - max(recent_flight) * mss_bytes \
-                < ROOM_SEGMENTS * mss_bytes and after["snd_wnd_bytes"] > 0:
+                < room_segments * mss_bytes and after["snd_wnd_bytes"] > 0:
             window_ns, network_ns = window_ns + network_ns, 0
         # Nagle's algorithm keeps back less than a segment until there is more of it.
         starved = sum(sample["notsent_bytes"] < mss_bytes
@@ -221,7 +238,9 @@ class CaseTruth(SlotTruth):
         self.round_trip_ns = int(self.parameters["rtt_ms"] * NANOS_PER_MILLI)
         self.flows = {flow["name"]: flow for flow in self.truth["truth"]["flows"]}
         self.samples = self.read_samples()
-        super().__init__({name: self.judge(name, slots) for name, slots in self.held().items()})
+        self.writers = self.read_writers()
+        self.waits = self.read_waits()
+        super().__init__(self.judged_by(USUAL))
 
     @property
     def bits_per_second(self):
@@ -234,18 +253,30 @@ class CaseTruth(SlotTruth):
                 return name
         return None
 
-    def held(self):
+    def judged_by(self, thresholds):
+        """By flow, its slots."""
+        standing = self.link.standing(thresholds.standing_bytes)
+        return {name: self.judge(name, held, standing, thresholds)
+                for name, held in self.held(thresholds.room_segments).items()}
+
+    def held(self, room_segments):
         """By flow: slots of what held the sender, the network left out."""
-        if (self.folder / "waits.csv").exists():
-            slots = {name: [] for name in self.flows}
-            for row in read_csv(self.folder / "waits.csv"):
-                slots[row["flow"]].append(tuple(int(row[key]) for key in (
-                    "unix_ns_start", "unix_ns_end", "application_ns", "send_buffer_ns",
-                    "receiver_window_ns")))
-            return slots
-        writers = self.writers(self.samples)
-        return {name: kernel_slots(of_flow, writers[name], of_flow[-1]["snd_mss_bytes"])
-                for name, of_flow in self.samples.items() if of_flow}
+        return self.waits or {
+            name: kernel_slots(of_flow, self.writers[name], of_flow[-1]["snd_mss_bytes"],
+                               room_segments)
+            for name, of_flow in self.samples.items() if of_flow}
+
+    def read_waits(self):
+        """By flow, the slots that the simulator wrote; None if it was not simulated."""
+        file = self.folder / "waits.csv"
+        if not file.exists():
+            return None
+        slots = {name: [] for name in self.flows}
+        for row in read_csv(file):
+            slots[row["flow"]].append(tuple(int(row[key]) for key in (
+                "unix_ns_start", "unix_ns_end", "application_ns", "send_buffer_ns",
+                "receiver_window_ns")))
+        return slots
 
     def read_samples(self):
         """TCP_INFO of each flow's sender, on the clock of the captures; empty if simulated."""
@@ -266,11 +297,11 @@ class CaseTruth(SlotTruth):
         return EmulatedClock(truth.get("epoch_unix_ns", self.link.busy.times_ns[0]),
                              truth.get("stalls", []))
 
-    def writers(self, samples):
+    def read_writers(self):
         file = self.folder / "application.csv"
         if file.exists():
             clock = self.clock()
-            events = {name: [] for name in samples}
+            events = {name: [] for name in self.samples}
             for row in read_csv(file):
                 if row["event"] in ("wants", "rests") and row["flow"] in events:
                     events[row["flow"]].append((clock.of(int(row["unix_ns"])),
@@ -281,12 +312,12 @@ class CaseTruth(SlotTruth):
         duration_ns = int(self.parameters["duration"] * NANOS_PER_SECOND)
         return {name: Writer([(of_flow[0]["unix_ns"], writes),
                               (of_flow[0]["unix_ns"] + duration_ns, False)])
-                for name, of_flow in samples.items() if of_flow}
+                for name, of_flow in self.samples.items() if of_flow}
 
-    def judge(self, flow, held):
+    def judge(self, flow, held, standing, limits):
         """Shares of each slot by cause."""
         slots = []
-        half_ns = max(LEAST_WINDOW_NS, self.round_trip_ns) // 2
+        half_ns = max(limits.window_ms * NANOS_PER_MILLI, self.round_trip_ns) // 2
         if self.interval_ms < 1000:
             half_ns = max(self.link.bin_ns, self.round_trip_ns)
         for start_ns, end_ns, application_ns, buffer_ns, window_ns in held:
@@ -296,11 +327,11 @@ class CaseTruth(SlotTruth):
             own = self.link.own_share(flow, *window)
             length_ns = end_ns - start_ns
             network_ns = max(0, length_ns - application_ns - buffer_ns - window_ns)
-            bottleneck = UNSHARED if own >= OWN_LINK else SHARED
-            if busy >= USED_UP_LINK and own >= OWN_LINK:
+            bottleneck = UNSHARED if own >= limits.own_link else SHARED
+            if busy >= limits.used_up_link and own >= limits.own_link:
                 shares = {UNSHARED: 1.0}
             else:
-                full = 1.0 if busy >= BUSY_LINK else self.link.standing_share(
+                full = 1.0 if busy >= limits.busy_link else standing.mean(
                     start_ns, max(end_ns, start_ns + self.link.bin_ns))
                 shares = {APPLICATION: application_ns / length_ns,
                           SEND_BUFFER: buffer_ns / length_ns,
