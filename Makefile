@@ -33,11 +33,14 @@ bench: ## print the figures of docs/benchmarks.md
 dataset: ## run the cases of the testbed into build/dataset (as root, half an hour; resumes)
 	testbed/dataset
 
-evaluate: ## measure the verdicts against the truth and write docs/evaluation.md
+proof: ## run them with other seeds into build/proof, for evaluate to measure on; SEED_OFFSET=N for yet others
+	testbed/dataset --seed-offset $(or $(SEED_OFFSET),7000) --out build/proof
+
+evaluate: ## measure the verdicts against the truth, of proof if it was made, and write docs/evaluation.md
 	./chokepoint packages evaluate
 	evaluation/evaluate
 
 mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
 	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
 
-.PHONY: help build demo demo-stop test lint fmt bench dataset evaluate mutate
+.PHONY: help build demo demo-stop test lint fmt bench dataset proof evaluate mutate

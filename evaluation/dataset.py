@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases on disk, their truth, and the rows of their captures."""
 
+import datetime
+import json
 import os
 import re
 import subprocess
@@ -32,6 +34,32 @@ def load(directory, pattern=""):
         cases = list(workers.map(CaseTruth, folders(directory, pattern), chunksize=4))
     valid = [case for case in cases if case.truth["valid"]]
     return valid, len(cases) - len(valid)
+
+
+def about(directory, cases):
+    """What is known of how a draw came about, as words by page.ABOUT; the file is younger than some
+    draws."""
+    found = {}
+    epochs = [case.truth["truth"]["epoch_unix_ns"] for case in cases
+              if "epoch_unix_ns" in case.truth["truth"]]
+    if epochs:
+        days = [datetime.datetime.fromtimestamp(ns // 10**9, datetime.timezone.utc).date()
+                for ns in (min(epochs), max(epochs))]
+        found["recorded"] = " – ".join(str(day) for day in dict.fromkeys(days))
+    file = directory / "about.json"
+    if file.exists():
+        told = json.loads(file.read_text())
+        found["seed_offset"] = str(told["seed_offset"])
+        for key in ("kernel", "cpus", "commit"):
+            found[key] = ", ".join(dict.fromkeys(str(run[key]) for run in told["runs"]))
+    return found
+
+
+def same_seeds(one, other):
+    """Names of cases that are the same run in both draws, or would be."""
+    seeds = {case.name: case.parameters.get("seed") for case in one}
+    return [case.name for case in other if case.name in seeds
+            and case.parameters.get("seed") == seeds[case.name]]
 
 
 def captures(cases):

@@ -9,8 +9,9 @@ import figures
 import transmission
 from causes import APPLICATION, CAUSES
 from markdown import figure, percent, rate, table
-from matching import intervals, weighted
+from matching import weighted
 from scores import mean, num_cases, quantile, weighted_quantile
+from targets import idle_error, with_idle_share
 from verdicts import TAPS
 
 NO_BOOKS = "\nNot measured: no case has books of the sender.\n"
@@ -53,11 +54,6 @@ def capacity_section(study):
                        "log", capacity.BOUNDS[:3]))
     figures.distributions(study.figure("capacity"), panels, "share of proven estimates")
     of_all = capacity.estimates(study.headline)
-    shares = [capacity.within(of_all, bound) for bound in capacity.BOUNDS[:3]]
-    study.target("capacity within 3 / 5 / 10 % for 90 / 97 / 99 % of proven estimates",
-                 " / ".join(percent(value) for value in shares) if of_all else "nothing proven",
-                 all(value >= least for value, least in zip(shares, (0.90, 0.97, 0.99)))
-                 if of_all else None)
     return f"""
 ## Capacity
 
@@ -145,16 +141,7 @@ def retransmission_section(study):
         rows.append(["**all**", tap, len(of_tap), *sums(of_tap)])
     figures.scatter(study.figure("retransmissions"), panels, "passed: bytes sent again / sent",
                     "tap: bytes called sent again / sent")
-    found = {tap: found_share([one for one in resent if one.one.tap == tap]) for tap in TAPS}
-    study.target("retransmissions: 99 % of the bytes that passed found, at both taps",
-                 " / ".join(percent(found[tap], 2) for tap in TAPS),
-                 min(found[tap] or 0 for tap in TAPS) >= 0.99)
     reordered = [one for one in resent if one.is_only_reordered]
-    false_share = sum(max(0, one.called_bytes - one.sender_bytes) for one in reordered) \
-        / max(1, sum(one.sent_bytes for one in reordered))
-    study.target("reordering without loss: less than 0.1 % called retransmission",
-                 percent(false_share, 3) if reordered else "no such flow",
-                 false_share < 0.001 if reordered else None)
     return """
 ## Retransmissions and reordering
 
@@ -242,10 +229,6 @@ def round_trip_section(study):
     panels.append(("median round trip of an interval", "relative error", series, (1e-4, 1), "log",
                    (0.02,)))
     figures.distributions(study.figure("round-trips"), panels, "share of intervals")
-    lookup = {id(one): abs(error) for one, error in errors}
-    sizes = weights_of([one for one, _ in errors], lambda one: lookup[id(one)])
-    median = weighted_quantile(sizes, 0.5)
-    study.target("round trip: median error at most 2 %", percent(median, 2), median <= 0.02)
     return """
 ## Round trips
 
@@ -265,22 +248,16 @@ def error_cells(errors):
 
 
 def idle_section(study):
-    judged = [one for one in intervals(study.headline) if one.row["share_application"] is not None]
+    judged = with_idle_share(study.headline)
     if not judged:
         return ""
-
-    def error(one):
-        return abs(one.row["share_application"] - one.shares["application"])
-
     limited = [one for one in judged if one.truth == APPLICATION]
     groups = {"intervals limited by the application": limited,
               "all other intervals": [one for one in judged if one.truth != APPLICATION],
               "**all**": judged}
-    rows = [[name, len(members), f"{mean(members, error, judged):.4f}",
-             f"{weighted_quantile(weights_of(members, error, judged), 0.9):.4f}"]
+    rows = [[name, len(members), f"{mean(members, idle_error, judged):.4f}",
+             f"{weighted_quantile(weights_of(members, idle_error, judged), 0.9):.4f}"]
             for name, members in groups.items() if members]
-    worst = mean(limited or judged, error, judged)
-    study.target("application's idle share: mean error at most 0.03", f"{worst:.4f}", worst <= 0.03)
     return """
 ## The application's idle share
 
