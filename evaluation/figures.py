@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of docs/evaluation.md: the same input gives the same bytes."""
 
+import textwrap
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -13,6 +15,7 @@ matplotlib.rcParams.update({
 
 import numpy  # noqa: E402
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 from causes import (APPLICATION, BOTTLENECK, CAUSES, MIXED, RECEIVER_WINDOW,  # noqa: E402
                     SEND_BUFFER, SHARED, TRANSPORT, UNKNOWN, UNSHARED)
@@ -27,9 +30,13 @@ STYLES = {UNSHARED: "-", SHARED: "--", RECEIVER_WINDOW: "-.", SEND_BUFFER: ":",
 OUTCOME_COLOURS = {RIGHT: "#009E73", UNSURE: "#BBBBBB", WRONG: "#D55E00"}
 SERIES_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
 NAMES = {UNSHARED: "unshared", SHARED: "shared", RECEIVER_WINDOW: "receiver\nwindow",
-         SEND_BUFFER: "send\nbuffer", APPLICATION: "application", TRANSPORT: "transport",
-         BOTTLENECK: "bottle-\nneck", MIXED: "mixed", UNKNOWN: "unknown"}
+         SEND_BUFFER: "send\nbuffer", APPLICATION: "appli-\ncation", TRANSPORT: "trans-\nport",
+         BOTTLENECK: "bottle-\nneck", MIXED: "mixed", UNKNOWN: "un-\nknown"}
 POINTS = 150
+# Between panels, so that the outer labels of two axes stay apart.
+WIDE = 0.18
+# Of a bin of confidence: with fewer the share that was right says nothing.
+LEAST_ROWS = 10
 
 
 def name_of(cause):
@@ -74,7 +81,7 @@ def confusion_panels(path, panels):
                 axes.text(j + 0.5, i + 0.5, f"{100 * shares[i, j]:.1f}", ha="center", va="center",
                           fontsize=8, color="white" if shares[i, j] > 0.6 else "black")
         axes.set_xticks(numpy.arange(len(VERDICTS)) + 0.5, [NAMES[name] for name in VERDICTS],
-                        fontsize=6.5)
+                        fontsize=7)
         axes.set_yticks(numpy.arange(len(CAUSES)) + 0.5, [NAMES[name] for name in CAUSES],
                         fontsize=7)
         axes.grid(False)
@@ -89,7 +96,7 @@ def confusion_panels(path, panels):
 def distributions(path, panels, ylabel="share"):
     """`panels`: (title, xlabel, [(label, pairs, style)], (x low, x high), scale, marks)."""
     figure, grid = pyplot.subplots(1, len(panels), figsize=(min(11, 4.2 * len(panels) + 0.4), 3.1),
-                                   sharey=True, squeeze=False)
+                                   sharey=True, squeeze=False, gridspec_kw={"wspace": WIDE})
     for axes, (title, xlabel, series, limits, scale, marks) in zip(grid.flat, panels):
         for label, pairs, style in series:
             distribution(axes, pairs, label=label, **style)
@@ -97,6 +104,8 @@ def distributions(path, panels, ylabel="share"):
             axes.axvline(mark, color="#555555", linewidth=0.9, linestyle=":")
         axes.set_xscale(scale)
         axes.set_xlim(*limits)
+        if scale == "linear":
+            axes.xaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 5, 10)))
         axes.set_ylim(0, 1.005)
         axes.set_xlabel(xlabel)
         axes.set_title(title, fontsize=9)
@@ -118,7 +127,8 @@ def of_series(number):
 
 def curves(path, panels):
     """`panels`: (title, xlabel, [(label, xs, ys)], {label of mark: x}, scale)."""
-    figure, grid = pyplot.subplots(1, len(panels), figsize=(10.5, 3.1), sharey=True, squeeze=False)
+    figure, grid = pyplot.subplots(1, len(panels), figsize=(10.5, 3.1), sharey=True, squeeze=False,
+                                   gridspec_kw={"wspace": WIDE})
     for axes, (title, xlabel, series, marks, scale) in zip(grid.flat, panels):
         for number, (label, xs, ys) in enumerate(series):
             axes.plot(xs, ys, label=label, **of_series(number))
@@ -128,7 +138,7 @@ def curves(path, panels):
         axes.set_xscale(scale)
         axes.set_ylim(0.45, 1.01)
         axes.set_xlabel(xlabel)
-        axes.set_title(title, fontsize=9)
+        axes.set_title(textwrap.fill(title, 28), fontsize=9)
     grid[0, 0].set_ylabel("balanced accuracy")
     by_label = {label: handle for axes in grid.flat
                 for handle, label in zip(*axes.get_legend_handles_labels())}
@@ -144,7 +154,8 @@ def reliability_diagram(path, series):
     axes.plot((0, 1), (0, 1), color="#555555", linewidth=1, linestyle=":", label="promise kept")
     for number, (label, table) in enumerate(series):
         known = [entry for entry in table if entry[2]]
-        axes.plot([entry[0] for entry in known], [entry[1] for entry in known],
+        enough = [entry for entry in known if entry[3] >= LEAST_ROWS]
+        axes.plot([entry[0] for entry in enough], [entry[1] for entry in enough],
                   marker="os"[number % 2], markersize=4, label=label, **of_series(number))
         total = sum(entry[2] for entry in known)
         below.plot([entry[0] for entry in known], [entry[2] / total for entry in known],

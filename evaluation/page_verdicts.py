@@ -241,7 +241,7 @@ Of verdicts that name a cause: the confidence they promised and the share that w
 (`bottleneck` is right of both kinds). Expected calibration error: {share(errors[0])} by
 intervals, {share(errors[1])} by flows.
 """ + table(["", "confidence", "rows", "mean confidence", "right"], rows, left=2) \
-        + figure("reliability", "Reliability diagram") + f"""
+        + figure("reliability", "Reliability diagram, bins of ten rows at least") + f"""
 Wrong with confidence ≥ {SURE}, of all scored:
 """ + table(["tap", "intervals", "flows"], lines)
 
