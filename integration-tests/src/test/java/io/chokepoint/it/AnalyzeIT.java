@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.chokepoint.it.Capture.Frame;
 import io.chokepoint.it.Capture.Spoiler;
 import io.chokepoint.it.Command.Outcome;
+import io.chokepoint.testkit.PcapWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -148,7 +149,7 @@ class AnalyzeIT {
 
     @Test
     void anEmptyCaptureIsSaidToBeEmpty() throws IOException {
-        Path empty = new Capture(Capture.ETHERNET, List.of()).write(directory.resolve("empty.pcap"));
+        Path empty = new Capture(PcapWriter.ETHERNET, List.of()).write(directory.resolve("empty.pcap"));
 
         chokepoint("analyze", empty).run().failed(0, "chokepoint: no TCP packet in " + empty + " (0 frames read)");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.it;
 
-import java.io.ByteArrayOutputStream;
+import io.chokepoint.testkit.PcapWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,8 +17,7 @@ import java.util.List;
  * @param linkType type of its frames, 1 is Ethernet
  */
 record Capture(int linkType, List<Frame> frames) {
-    static final int ETHERNET = 1;
-
+    private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final int MAGIC_NANOS = 0xa1b23c4d;
     private static final int MAGIC_MICROS = 0xa1b2c3d4;
     private static final int FILE_HEADER_BYTES = 24;
@@ -66,29 +65,15 @@ record Capture(int linkType, List<Frame> frames) {
 
     /** Writes it. */
     Path write(Path file) throws IOException {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.writeBytes(littleEndian(FILE_HEADER_BYTES)
-                .putInt(MAGIC_NANOS)
-                .putShort((short) 2)
-                .putShort((short) 4)
-                .putLong(0)
-                .putInt(SNAP_LENGTH)
-                .putInt(linkType)
-                .array());
-        for (Frame frame : frames) {
-            out.writeBytes(littleEndian(16)
-                    .putInt((int) frame.seconds())
-                    .putInt(frame.nanos())
-                    .putInt(frame.bytes().length)
-                    .putInt(frame.wireLength())
-                    .array());
-            out.writeBytes(frame.bytes());
+        try (PcapWriter writer = new PcapWriter(file, linkType, SNAP_LENGTH)) {
+            for (Frame frame : frames) {
+                writer.write(
+                        frame.seconds() * NANOS_PER_SECOND + frame.nanos(),
+                        ByteBuffer.wrap(frame.bytes()),
+                        frame.wireLength());
+            }
         }
-        return Files.write(file, out.toByteArray());
-    }
-
-    private static ByteBuffer littleEndian(int bytes) {
-        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        return file;
     }
 
     /** This capture with a frame, made from a good one, before each of its first {@code count} tenth frames. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.testkit.sim;
 
+import io.chokepoint.testkit.CaptureFile;
 import io.chokepoint.testkit.Flow;
 import io.chokepoint.testkit.Packet;
 import java.io.IOException;
@@ -108,10 +109,8 @@ public final class SimulatedDataset {
     }
 
     static void writeCapture(Path file, List<TapRecord> records) throws IOException {
-        try (CaptureWriter writer = new CaptureWriter(file)) {
-            for (TapRecord each : records) {
-                writer.write(each);
-            }
-        }
+        CaptureFile capture = new CaptureFile();
+        records.forEach(each -> capture.add(each.flow(), each.packet()));
+        capture.write(file);
     }
 }

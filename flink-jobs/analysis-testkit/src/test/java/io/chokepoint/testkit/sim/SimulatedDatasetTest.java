@@ -4,6 +4,7 @@ package io.chokepoint.testkit.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.chokepoint.testkit.CaptureFile;
 import io.chokepoint.testkit.Packet;
 import io.chokepoint.testkit.TcpOptions;
 import java.io.IOException;
@@ -47,7 +48,7 @@ class SimulatedDatasetTest {
             int payloadBytes,
             byte[] options) {}
 
-    /** Reads what {@link CaptureWriter} claims to write, by the formats and not by its code. */
+    /** Reads what {@link CaptureFile} claims to write, by the formats and not by its code. */
     private static List<Read> read(Path file, boolean isIpv4) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
         assertThat(bytes.getInt()).isEqualTo(0xa1b23c4d);
