@@ -93,6 +93,28 @@ def pipeline_text(part, cpu):
     )
 
 
+def module_text(state):
+    """Table II of [BAU20], as far as modules can be told apart that share each packet."""
+    samples = state.get("module_samples")
+    if not samples:
+        return ""
+    total = sum(samples.values())
+    packet_ns = state["module_ns_per_packet"]
+    row_us = packet_ns * state["module_packets"] / state["module_rows"] / 1000
+    rows = [
+        [name, f"{100 * number / total:.1f} %", f"{packet_ns * number / total:.1f}", f"{row_us * number / total:.1f}"]
+        for name, number in sorted(samples.items(), key=lambda item: -item[1])
+    ]
+    rows.append(["**all**", "100 %", f"{packet_ns:.1f}", f"{row_us:.1f}"])
+    return (
+        f"\nWhere that time goes: Java's Flight Recorder looked at the thread each 10 ms, {total:,} times in all, and"
+        " the innermost frame\nof a module got the sample. An interval row comes each"
+        f" {state['module_packets'] / state['module_rows']:,.0f} packets here ({state['module_rows']:,} rows, flows'"
+        " included), so its column is\nwhat all packets of a row cost.\n"
+        + table(["module", "share", "ns a packet", "µs a row"], rows)
+    )
+
+
 def state_text(part):
     if part is None:
         return "\n## State, and the core alone\n\nNot measured yet.\n"
@@ -118,6 +140,7 @@ def state_text(part):
         + f"\nCPU of one thread over {state['core_packets']:,} packets of the capture, optimising compiler, least of 8"
         " rounds. An interval's cost is\nthe difference between intervals of 100 ms and of 1 s, by additional row.\n"
         + table(["core", ""], cost)
+        + module_text(state)
         + conditions(part)
     )
 
