@@ -52,6 +52,8 @@ def about(directory, cases):
         found["seed_offset"] = str(told["seed_offset"])
         for key in ("kernel", "cpus", "commit"):
             found[key] = ", ".join(dict.fromkeys(str(run[key]) for run in told["runs"]))
+        if all("repeated" in run for run in told["runs"]):
+            found["repeated"] = str(len({name for run in told["runs"] for name in run["repeated"]}))
     return found
 
 

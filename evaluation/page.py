@@ -39,7 +39,7 @@ differs, Wilson's.
 """
 
 # Of about.json, and its column.
-ABOUT = {"seed_offset": "seeds + ", "recorded": "recorded", "kernel": "kernel", "cpus": "CPUs",
+ABOUT = {"repeated": "repeated", "seed_offset": "seeds +", "recorded": "recorded", "kernel": "kernel", "cpus": "CPUs",
          "commit": "testbed at commit"}
 PROOF = """\
 The cases of the testbed were run twice. Rules and thresholds were found on the *calibration draw*. The
@@ -104,11 +104,19 @@ not scored:
 def draws_table(study):
     """Where the testbed's draws come from; older ones do not tell it all."""
     rows = []
+    names = {case.name for _, draw in study.draws for case in draw.cases}
+    missing = {name: sorted(names - {case.name for case in draw.cases})
+               for name, draw in study.draws}
     for name, draw in study.draws:
-        rows.append([name, len(draw.cases), draw.num_refused,
+        rows.append([name, len(draw.cases), draw.num_refused + len(missing[name]),
                      *(draw.about.get(key, "not recorded") for key in ABOUT)])
-    return "\nA case is refused if it did not become what its scenario promises, by the books of " \
-        "kernel and path.\n" + table(["draw", "cases", "refused", *ABOUT.values()], rows)
+    text = "\nA run that did not become what its scenario promises, by the books of kernel and " \
+        "path, was repeated twice, then refused; no verdict is asked for that.\n" \
+        + table(["draw", "cases", "refused", *ABOUT.values()], rows)
+    for name, of_draw in missing.items():
+        if of_draw:
+            text += f"\nMissing in the {name} draw, but in the other: {', '.join(of_draw)}.\n"
+    return text
 
 
 def span(values, text):
@@ -122,7 +130,8 @@ def targets_section(study, measured):
     return f"""
 ## Targets
 
-Measured on {study.headline_of}, at commit {study.commit}; in brackets the range of 95 %.
+Measured on {study.headline_of}, at commit {study.commit}; in brackets the range of 95 %, unless all
+draws of cases say the same.
 """ + table(["target", "measured", ""], [[target.asked, found.text, words[found.is_met]]
                                          for target, found, _ in measured], left=3) + f"""
 The same, counted otherwise; **bold** does not meet the target. Above each case weighs the same,

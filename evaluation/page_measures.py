@@ -278,8 +278,9 @@ def cost_section(study):
 Xeon E5-2620 at 2.0 GHz; Fig. 7 a throughput of 620 Mbit/s with one flow, falling from 32–64 flows
 on, when the state of all no longer fits the cache, to some 350 Mbit/s at 4,096 flows, on one core
 and without the capacity module. Here no module recalculates: each adds to its state packet by
-packet, so only the whole can be told. Other machines, other work: orders of magnitude can be
-compared, no more.
+packet, so a module's time is its share of the whole, by samples; per row, which is what comes of
+one flow in one second, it can be set beside a periodic calculation. Other machines, other work:
+orders of magnitude can be compared, no more.
 """ + table(["[BAU20 Table II]", "µs a calculation"],
             [[name, f"{value:,}"] for name, value in PUBLISHED_MICROSECONDS.items()])
     if not rows:
@@ -288,4 +289,11 @@ compared, no more.
     state = [row[:3] for row in rows if len(row) == 3]
     return text + "\nFrom [benchmarks.md](benchmarks.md), which says how they were taken:\n" \
         + table(["this program", "CPU"], cost) \
+        + modules_table(study.benchmarks) \
         + table(["state of a flow", "serialised B", "heap B"], state)
+
+
+def modules_table(benchmarks):
+    """The table of benchmarks.md that begins with the word; empty if it has none yet."""
+    found = re.search(r"\n\| module \|.*\n(?:\|.*\n)+", benchmarks)
+    return found.group(0) if found else ""
