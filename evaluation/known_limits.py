@@ -66,15 +66,15 @@ REASONS = (
      "capacity that is the flow's own rate, as of a narrower link."),
     (("random-loss",), (TRANSPORT,), (SHARED, BOTTLENECK, MIXED), "",
      "Where every tenth to fourth packet is lost a window holds a few packets, and most delays are "
-     "those of repairs and of delayed ACKs: the usual round trip lies above the lowest as if a queue "
-     "came and went."),
+     "those of repairs and of delayed ACKs: the usual round trip lies above the lowest as if a "
+     "queue came and went."),
     (("clock",), (), (), "",
      "Stamps that a poll, an interrupt or a busy kernel set late and together tell no gap of a "
      "microsecond and no delay of less than its wait: no capacity is proven, and far from the "
      "sender no queue is seen."),
     (("offload",), (UNSHARED, SHARED), (BOTTLENECK,), "",
-     "The tap sees frames of up to 64 KB that offloads have joined: their gaps are not those of the "
-     "link's packets, so no capacity is proven."),
+     "The tap sees frames of up to 64 KB that offloads have joined: their gaps are not those of "
+     "the link's packets, so no capacity is proven."),
     (FAST, (), (TRANSPORT, SEND_BUFFER, MIXED, APPLICATION), "after",
      "Above 10 Gbit/s and within a data centre a tick of the timestamps, 1 ms, is several round "
      "trips long. Only once a tick a tap far from the sender learns which ACK released what, so a "

@@ -39,22 +39,22 @@ differs, Wilson's.
 """
 
 # Of about.json, and its column.
-ABOUT = {"repeated": "repeated", "seed_offset": "seeds +", "recorded": "recorded", "kernel": "kernel", "cpus": "CPUs",
-         "commit": "testbed at commit"}
+ABOUT = {"repeated": "repeated", "seed_offset": "seeds +", "recorded": "recorded",
+         "kernel": "kernel", "cpus": "CPUs", "commit": "testbed at commit"}
 PROOF = """\
-The cases of the testbed were run twice. Rules and thresholds were found on the *calibration draw*. The
-*proof draw* is the same list of cases with other seeds: other addresses and ports, other losses,
+The cases of the testbed were run twice. Rules and thresholds were found on the *calibration draw*.
+The *proof draw* is the same list of cases with other seeds: other addresses and ports, other losses,
 jitter and reordering, another timing of all; it was scored to write this page and nothing was tuned
 on it. Rates, round trips and buffers are the same in both, so half of the cases was held out of
 tuning, the same half in both draws: the *held-out half of the proof draw* tells of cases whose
-parameters nobody tuned on, in a draw that nobody looked at. (The first rules of all were found while
-both halves were in view.) Unless they say otherwise the tables are of all cases of the proof draw;
+parameters nobody tuned on, in a draw that nobody looked at. (The first rules of all were found
+while both halves were in view.) Unless they say otherwise the tables are of all cases of the proof draw;
 the simulated cases are one draw, in view since the rules were found."""
 SPLIT = """\
 There is one draw, and half of its cases was for calibration, the other half is held out; the tables
-are of that one unless they say otherwise. It is not blind: the first rules were found while all cases
-were in view, only the later ones and the last thresholds with the calibration half alone. `make proof`
-makes a draw that nobody has looked at."""
+are of that one unless they say otherwise. It is not blind: the first rules were found while all
+cases were in view, only the later ones and the last thresholds with the calibration half alone.
+`make proof` makes a draw that nobody has looked at."""
 NOT_SPLIT = """\
 These cases are not split into calibration and held-out ones, so the tables are of all of them:
 rules were tuned on what they are measured on."""
@@ -150,16 +150,17 @@ def sensitivity_section(study):
     rows = [["as it is", "", "", *effect_cells(usual)]]
     for move, effect in study.sensitivity.items():
         if move:
-            rows.append([move.what, f"{move.value:g}", f"{move.percent:+d} %", *effect_cells(effect)])
+            rows.append([move.what, f"{move.value:g}", f"{move.percent:+d} %",
+                         *effect_cells(effect)])
     least = min(effect.outcomes[RIGHT] for effect in study.sensitivity.values())
     most = max(effect.outcomes[RIGHT] for effect in study.sensitivity.values())
     return f"""
 ### What hangs on the truth's own thresholds
 
 The books say how busy a link was; from where on that is *full* is a choice. Each threshold of
-`evaluation/truth.py` was moved alone, one that is a share near 1 by what it leaves to 1, and the same
-rows set beside the truth of then ({study.headline_name}, intervals). *Another truth* is the share of
-scored intervals whose cause changes or becomes mixed. Right are {percent(least)} to
+`evaluation/truth.py` was moved alone, one that is a share near 1 by what it leaves to 1, and the
+same rows set beside the truth of then ({study.headline_name}, intervals). *Another truth* is the
+share of scored intervals whose cause changes or becomes mixed. Right are {percent(least)} to
 {percent(most)} of the intervals, {percent(usual.outcomes[RIGHT])} as it is.
 """ + table(["threshold", "moved to", "by", "another truth", "right", "undecided", "wrong",
              "classes ≥ 0.95", "least"], rows, left=3)

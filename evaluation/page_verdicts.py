@@ -287,15 +287,16 @@ def misses_section(study):
                                                  for tap in TAPS),
                  "called instead, of intervals", "worst cases", "reason"], rows, left=2))
     if not parts:
-        return f"\n## Where it fails\n\nNo scenario has a recall below {LISTED_BELOW} of any cause.\n"
+        return "\n## Where it fails\n\n" \
+            f"No scenario has a recall below {LISTED_BELOW} of any cause.\n"
     reasons = "".join("\n" + textwrap.fill(f"{number}. {text}", 120, subsequent_indent="   ")
                       for text, number in notes.items())
     return f"""
 ## Where it fails
 
-Every scenario and cause with a recall below {LISTED_BELOW}, by intervals or by flows, at one tap at least,
-if that cause has a tenth of the scenario's rows; in it the cases with the least recall. All else was
-found. Simulated cases go by the first word of their names. Numbers name the reason, below, of
+Every scenario and cause with a recall below {LISTED_BELOW}, by intervals or by flows, at one tap at
+least, if that cause has a tenth of the scenario's rows; in it the cases with the least recall. All
+else was found. Simulated cases go by the first word of their names. Numbers name the reason, below, of
 what a fifth of the misses or more are called instead. The reasons were found by reading rows and
 captures of the calibration draw; `?` stands where none was found.
 """ + "".join(parts) + (f"\nReasons:\n{reasons}\n" if notes else "")

@@ -50,8 +50,8 @@ NOTHING = Measured("nothing to measure", None)
 
 @dataclass
 class Target:
-    """`observe(rows)` gives observations, `measure(observations, by_row)` what to say of them. Bytes
-    weigh what they are, whatever the case."""
+    """`observe(rows)` gives observations, `measure(observations, by_row)` what to say of them.
+    Bytes weigh what they are, whatever the case."""
 
     asked: str
     observe: object
@@ -181,9 +181,10 @@ TARGETS = (
     Target(f"first right verdict within {FIRST_VERDICT_S} s of a bulk flow's start, for "
            f"{percent(FIRST_VERDICT_SHARE, 0)}", observe_first_verdicts,
            mean_measure(percents(1), lambda value: value >= FIRST_VERDICT_SHARE)),
-    *(Target(f"retransmissions: {percent(LEAST_FOUND, 0)} of the bytes that passed found, tap {tap}",
-             observe_resent(tap), mean_measure(percents(2), lambda value: value >= LEAST_FOUND,
-                                               is_share=False), is_of_bytes=True) for tap in TAPS),
+    *(Target(f"retransmissions: {percent(LEAST_FOUND, 0)} of the bytes that passed found, tap "
+             f"{tap}", observe_resent(tap),
+             mean_measure(percents(2), lambda value: value >= LEAST_FOUND, is_share=False),
+             is_of_bytes=True) for tap in TAPS),
     Target(f"reordering without loss: less than {percent(MOST_REORDERED)} called retransmission",
            observe_reordered, mean_measure(percents(3), lambda value: value < MOST_REORDERED,
                                            is_share=False), is_of_bytes=True),

@@ -12,9 +12,9 @@ from timelines import SECOND, write_case
 from truth import USUAL, CaseTruth, SlotTruth
 
 
-def share_of(cause, busy, **moved):
+def share_of(cause, busy, own=1.0, standing="", **moved):
     with tempfile.TemporaryDirectory() as folder:
-        write_case(folder, BUSY, busy, own=moved.pop("own", 1.0), standing=moved.pop("standing", ""))
+        write_case(folder, BUSY, busy, own=own, standing=standing)
         slots = CaseTruth(folder).judged_by(replace(USUAL, **moved))
         return SlotTruth(slots).shares("a", 0, SECOND)[cause]
 
@@ -42,7 +42,8 @@ class MovesTest(unittest.TestCase):
                          [800, 2400])
 
     def test_says_how_many_intervals_have_another_truth_and_what_becomes_of_the_verdicts(self):
-        before = judged("a", SHARED, SHARED, SHARED, TRANSPORT, SHARED) + judged("b", SHARED, SHARED)
+        before = judged("a", SHARED, SHARED, SHARED, TRANSPORT, SHARED) \
+            + judged("b", SHARED, SHARED)
         after = [held_to(one, {}, TRANSPORT if one.verdict == TRANSPORT else one.truth)
                  for one in before]
         found = sensitivity.effect(scored(before), after)
