@@ -38,6 +38,20 @@ wrong, but not found either, so they cost recall. Only where the path leaves no 
 differs, Wilson's.
 """
 
+VALIDITY = """
+### What all this does not show
+
+The cases were chosen by those who wrote the rules, and the ranges draw among these cases: they tell
+how far a figure hangs on which of them were run, not how other traffic would fare. Real stacks were
+measured up to 200 Mbit/s, with three congestion controls of one Linux kernel, on one emulated
+bottleneck at a time, for some ten seconds a flow, and without wireless links. What is faster comes
+from the simulator, whose senders and whose truth are of the same hands as the analysis.
+
+A run counts only if its scenario came about, so cases in which several causes balance are rarer here
+than in life. Truth and verdict share their definitions, the six causes and the rule from shares to a
+cause: an operator with other words would count otherwise. How much hangs on the numbers in them is
+seen by moving the thresholds.
+"""
 # Of about.json, and its column.
 ABOUT = {"repeated": "repeated", "seed_offset": "seeds +", "recorded": "recorded",
          "kernel": "kernel", "cpus": "CPUs", "commit": "testbed at commit"}
@@ -191,4 +205,4 @@ def write(study, measured):
         page_verdicts.misses_section(study),
     ]
     return wrapped("".join([HEAD, targets_section(study, measured), cases_section(study), TRUTH,
-                            sensitivity_section(study), *body]))
+                            sensitivity_section(study), VALIDITY, *body]))
