@@ -289,8 +289,7 @@ def degraded_section(study):
 The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)}
 cases drawn at random, of those held out if there are any, as many of each cause as can be, at both
 taps. What a tap misses should make a verdict undecided, not wrong: the two columns of wrong ones tell
-how far that is reached. Where no interval was scored none was judged, or the probe does not decode
-the encapsulation.
+how far that is reached. Where no interval was scored none was judged.
 """ + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong",
              f"wrong, ≥ {SURE}", "flows right", "flows wrong"], rows, left=2) \
         + figure("worse-taps", "Outcomes by variant")
