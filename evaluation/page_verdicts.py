@@ -268,9 +268,8 @@ def degraded_section(study):
 
 The same flows as worse taps would have seen them (`testbed/degrade`): {len(study.degraded_cases)}
 cases of the {study.headline_name} drawn at random, of its held-out half if there is one, as many of
-each cause as can be, at both taps. What a tap misses should make a verdict undecided, not wrong: the two columns of wrong ones tell
-how far that is reached. Where no interval was scored none was judged, or the probe does not decode
-the encapsulation.
+each cause as can be, at both taps. What a tap misses should make a verdict undecided, not wrong: the
+two columns of wrong ones tell how far that is reached. Where no interval was scored none was judged.
 """ + table(["variant", "what the tap does", "intervals", "right", "undecided", "wrong",
              f"wrong, ≥ {SURE}", "flows right", "flows wrong"], rows, left=2) \
         + figure("worse-taps", "Outcomes by variant")

@@ -28,15 +28,24 @@ struct ckp_frame {
     int64_t time_ns;
 };
 
+/** Which packet of those within each other is decoded. */
+enum ckp_tunnels {
+    CKP_TUNNELS_INNER, /* the innermost */
+    CKP_TUNNELS_OUTER, /* the outermost: no tunnel is looked into */
+};
+
 /** OK; not for us (NOT_IP, NOT_TCP, FRAGMENT_NOT_FIRST); or bad (the rest). */
 enum ckp_decode_status {
     CKP_DECODE_OK,
     CKP_DECODE_NOT_IP,
     CKP_DECODE_NOT_TCP,
     CKP_DECODE_FRAGMENT_NOT_FIRST,
-    CKP_DECODE_TRUNCATED,     /* a header runs past the captured bytes */
-    CKP_DECODE_MALFORMED_IP,  /* impossible version, header length or total length */
-    CKP_DECODE_MALFORMED_TCP, /* the TCP header does not fit into the IP packet */
+    CKP_DECODE_TRUNCATED,        /* a header runs past the captured bytes */
+    CKP_DECODE_MALFORMED_IP,     /* impossible version, header length or total length */
+    CKP_DECODE_MALFORMED_TCP,    /* the TCP header does not fit into the IP packet */
+    CKP_DECODE_MALFORMED_TUNNEL, /* a header of a tunnel does not fit, or has an impossible length
+                                  */
+    CKP_DECODE_NESTED_TOO_DEEP,
 };
 
 enum ckp_options_status {
@@ -49,22 +58,23 @@ struct ckp_packet {
     struct ckp_segment segment;
     struct ckp_sack_block sack[CKP_SACK_BLOCKS_MAX];
     struct ckp_flow_key key; /* its domain is the caller's to set */
-    uint16_t vlan_id;        /* innermost, CKP_VLAN_NONE if untagged */
-    bool is_first_fragment;
+    int64_t tunnel_id;       /* of the innermost tunnel that has one, else CKP_TUNNEL_NONE */
+    uint16_t vlan_id;        /* innermost of the innermost frame, CKP_VLAN_NONE if untagged */
+    bool is_first_fragment;  /* it, or a packet around it */
     enum ckp_options_status options_status;
 };
 
 /**
  * Decodes one frame.
  *
- * Lengths come from the IP header, so padding and snap lengths do not count; an IP length of 0
- * (a segment not yet cut up by the network card) is taken from the frame's original length.
- * Options before a malformation, or before the end of the captured bytes, are kept and
- * CKP_OPTION_MALFORMED is set.
+ * Lengths come from the innermost IP header, so padding and snap lengths do not count, nor does
+ * what a mirror cut off; an IP length of 0 (a segment not yet cut up by the network card) is taken
+ * from what is around it, in the end from the frame's original length. Options before a
+ * malformation, or before the end of the captured bytes, are kept and CKP_OPTION_MALFORMED is set.
  *
  * @return CKP_DECODE_OK, else the packet's content means nothing
  */
 enum ckp_decode_status ckp_decode(struct ckp_packet *packet, enum ckp_link link,
-                                  const struct ckp_frame *frame);
+                                  const struct ckp_frame *frame, enum ckp_tunnels tunnels);
 
 #endif

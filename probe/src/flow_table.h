@@ -30,6 +30,7 @@ struct ckp_flow {
 
     uint64_t hash; /* of the table */
     int64_t start_ns;
+    int64_t tunnel_id;
     uint64_t packets_before; /* in earlier runs */
     uint32_t partition;
     uint32_t older_run; /* list of flows with an open run, in order of opening */

@@ -74,7 +74,7 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
     struct ckp_run run = {
         .key = &flow->key,
         .vlan_id = flow->vlan_id,
-        .tunnel_id = CKP_TUNNEL_NONE, /* tunnels are not looked into yet */
+        .tunnel_id = flow->tunnel_id,
         .flow_start_ns = flow->start_ns,
         .packets_before = flow->packets_before,
         .observed_until_ns = observed_until_ns,
@@ -277,6 +277,7 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
                                          config->partition_count);
     flow->start_ns = flow->last_ns = packet->segment.time_ns;
     flow->vlan_id = packet->vlan_id;
+    flow->tunnel_id = packet->tunnel_id;
     flow->is_bare_syn = true;
     ckp_count(tracker->counters, CKP_COUNT_FLOWS_STARTED, 1);
     return handle;

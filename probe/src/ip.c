@@ -3,8 +3,6 @@
 
 #include "octets.h"
 
-#define PROTOCOL_TCP 6u
-
 /* RFC 791 §3.1. */
 #define IPV4_HEADER_BYTES_MIN 20u
 #define IPV4_MORE_FRAGMENTS   0x2000u
@@ -27,6 +25,14 @@ enum {
     NEXT_HIP = 139,
     NEXT_SHIM6 = 140,
 };
+
+/* TCP, and what may carry a tunnel. */
+static bool may_lead_to_tcp(uint8_t protocol)
+{
+    return protocol == CKP_PROTOCOL_TCP || protocol == CKP_PROTOCOL_UDP ||
+           protocol == CKP_PROTOCOL_GRE || protocol == CKP_PROTOCOL_IPV4 ||
+           protocol == CKP_PROTOCOL_IPV6;
+}
 
 /* Whether `bytes` can be read: beyond the layer's length it is malformed, beyond the captured
  * bytes only truncated. */
@@ -59,12 +65,13 @@ static enum ckp_decode_status read_ipv4(struct ckp_ip *ip, struct ckp_span *span
     limit_to_ip_length(span, ckp_load_be16(header + 2));
     if (header_bytes < IPV4_HEADER_BYTES_MIN || header_bytes > span->length)
         return CKP_DECODE_MALFORMED_IP;
-    if (header[9] != PROTOCOL_TCP)
+    uint8_t protocol = header[9];
+    if (!may_lead_to_tcp(protocol))
         return CKP_DECODE_NOT_TCP;
 
     uint16_t fragment = ckp_load_be16(header + 6);
     if (fragment & IPV4_OFFSET_MASK)
-        return CKP_DECODE_FRAGMENT_NOT_FIRST;
+        return protocol == CKP_PROTOCOL_TCP ? CKP_DECODE_FRAGMENT_NOT_FIRST : CKP_DECODE_NOT_TCP;
     if (header_bytes > span->captured)
         return CKP_DECODE_TRUNCATED;
 
@@ -73,6 +80,7 @@ static enum ckp_decode_status read_ipv4(struct ckp_ip *ip, struct ckp_span *span
         .destination = ckp_address_from_ipv4(header + 16),
         .ip_bytes = span->length,
         .id = ckp_load_be16(header + 4),
+        .protocol = protocol,
         .time_to_live = header[8],
         .traffic_class = header[1],
         .is_first_fragment = (fragment & IPV4_MORE_FRAGMENTS) != 0,
@@ -117,15 +125,15 @@ static enum ckp_decode_status read_fragment(struct ckp_ip *ip, const uint8_t *he
         return CKP_DECODE_OK;
     }
     /* What follows is the middle of something; an extension may well have led to TCP. */
-    return header[0] == PROTOCOL_TCP || is_extension(header[0]) ? CKP_DECODE_FRAGMENT_NOT_FIRST
-                                                                : CKP_DECODE_NOT_TCP;
+    return header[0] == CKP_PROTOCOL_TCP || is_extension(header[0]) ? CKP_DECODE_FRAGMENT_NOT_FIRST
+                                                                    : CKP_DECODE_NOT_TCP;
 }
 
-/* Walks from the fixed header to TCP. */
+/* Walks from the fixed header to the protocol. */
 static enum ckp_decode_status skip_extensions(struct ckp_ip *ip, struct ckp_span *span,
                                               uint8_t next)
 {
-    for (int seen = 0; next != PROTOCOL_TCP; seen++) {
+    for (int seen = 0; !may_lead_to_tcp(next); seen++) {
         if (!is_extension(next))
             return CKP_DECODE_NOT_TCP;
         if (seen == IPV6_EXTENSIONS_MAX)
@@ -146,6 +154,7 @@ static enum ckp_decode_status skip_extensions(struct ckp_ip *ip, struct ckp_span
         next = span->bytes[0];
         ckp_span_advance(span, bytes);
     }
+    ip->protocol = next;
     return CKP_DECODE_OK;
 }
 
@@ -170,18 +179,16 @@ static enum ckp_decode_status read_ipv6(struct ckp_ip *ip, struct ckp_span *span
     return skip_extensions(ip, span, header[6]);
 }
 
-enum ckp_decode_status ckp_ip_read(struct ckp_ip *ip, struct ckp_span *tcp,
-                                   const struct ckp_span *packet)
+enum ckp_decode_status ckp_ip_strip(struct ckp_ip *ip, struct ckp_span *rest)
 {
-    *tcp = *packet;
-    if (tcp->captured < 1)
+    if (rest->captured < 1)
         return CKP_DECODE_TRUNCATED;
 
-    switch (tcp->bytes[0] >> 4) {
+    switch (rest->bytes[0] >> 4) {
     case 4:
-        return read_ipv4(ip, tcp);
+        return read_ipv4(ip, rest);
     case 6:
-        return read_ipv6(ip, tcp);
+        return read_ipv6(ip, rest);
     default:
         return CKP_DECODE_MALFORMED_IP;
     }

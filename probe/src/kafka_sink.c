@@ -185,7 +185,7 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
     if (sink->producer)
         return true;
     rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
-    if (config->settings_file) /* librdkafka's words may quote it */
+    if (config->settings_file)   /* librdkafka's words may quote it */
         snprintf(why, why_size, "the settings of librdkafka and of %s do not go together",
                  config->settings_file);
     else

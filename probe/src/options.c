@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, COUNT, SIZE, DURATION, BITS, FLAG, LIST };
+enum kind { TEXT, COUNT, SIZE, DURATION, BITS, CHOICE, FLAG, LIST };
 
 struct option_info {
     const char *name;
@@ -60,6 +60,23 @@ static bool is_in_range(const struct option_info *info, uint64_t number)
     return number >= info->min && number <= info->max;
 }
 
+/* The number of `text` among names with | between them. */
+static bool parse_choice(const char *names, const char *text, uint64_t *number)
+{
+    size_t bytes = strlen(text);
+
+    for (uint64_t i = 0; names; i++) {
+        const char *bar = strchr(names, '|');
+        size_t name_bytes = bar ? (size_t)(bar - names) : strlen(names);
+        if (name_bytes == bytes && memcmp(names, text, bytes) == 0) {
+            *number = i;
+            return true;
+        }
+        names = bar ? bar + 1 : NULL;
+    }
+    return false;
+}
+
 static bool parse_value(const struct option_info *info, const char *text, uint64_t *number)
 {
     switch (info->kind) {
@@ -74,6 +91,8 @@ static bool parse_value(const struct option_info *info, const char *text, uint64
         return parse_number(text, 10, duration_units, number) && is_in_range(info, *number);
     case BITS:
         return parse_number(text, strncmp(text, "0x", 2) == 0 ? 16 : 10, no_units, number);
+    case CHOICE:
+        return parse_choice(info->placeholder, text, number);
     case FLAG:
         break;
     }
@@ -103,6 +122,8 @@ static void describe(char *out, size_t size, const struct option_info *info)
     format_number(max, sizeof max, info->max, units);
     if (info->kind == TEXT || info->kind == LIST)
         snprintf(out, size, "text of %s to %s bytes", min, max);
+    else if (info->kind == CHOICE)
+        snprintf(out, size, "one of %s", info->placeholder);
     else if (info->kind == BITS)
         snprintf(out, size, "a 64-bit number such as 42 or 0x2a");
     else
@@ -244,13 +265,21 @@ void ckp_options_print_help(FILE *out)
         out);
 }
 
+/* In a table a bar would start the next cell. */
+static void print_cell(FILE *out, const char *text)
+{
+    for (; *text; text++)
+        fprintf(out, "%s%c", *text == '|' ? "\\" : "", *text);
+}
+
 void ckp_options_print_table(FILE *out)
 {
     fputs("| option | default | meaning |\n|---|---|---|\n", out);
     for (int i = 0; i < CKP_OPTIONS; i++) {
         const struct option_info *info = &option_info[i];
-        fprintf(out, "| `--%s%s%s` | %s%s%s | %s |\n", info->name, *info->placeholder ? " " : "",
-                info->placeholder, *info->default_value ? "`" : "", info->default_value,
+        fprintf(out, "| `--%s%s", info->name, *info->placeholder ? " " : "");
+        print_cell(out, info->placeholder);
+        fprintf(out, "` | %s%s%s | %s |\n", *info->default_value ? "`" : "", info->default_value,
                 *info->default_value ? "`" : "", info->help);
     }
 }

@@ -20,7 +20,7 @@ enum ckp_option {
 
 struct ckp_option_value {
     const char *text; /* as given or by default; NULL if not set */
-    uint64_t number;  /* of COUNT, SIZE in bytes, DURATION in ns, BITS */
+    uint64_t number;  /* of COUNT, SIZE in bytes, DURATION in ns, BITS, CHOICE */
     bool is_given;
     const char *list[CKP_OPTION_LIST_MAX]; /* of LIST, in the order given */
     size_t list_count;

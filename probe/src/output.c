@@ -72,11 +72,15 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
         .flows_max = flows_max(options, source),
         .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
     };
+    struct ckp_frame_reading reading = {
+        .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
+        .tunnels = (enum ckp_tunnels)ckp_option_number(options, CKP_OPTION_TUNNELS),
+    };
     /* Without a random seed only the protection against forged collisions is lost. */
     if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
         limits.table_seed = 0;
-    return ckp_worker_init(worker, (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
-                           &batches, &limits, output->sink.deliver, output->sink.self);
+    return ckp_worker_init(worker, &reading, &batches, &limits, output->sink.deliver,
+                           output->sink.self);
 }
 
 static int open_sink(struct ckp_output *output, const struct ckp_source *source,

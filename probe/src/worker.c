@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "worker.h"
 
-bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
+bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *reading,
                      const struct ckp_batch_config *batches, const struct ckp_flow_limits *limits,
                      ckp_deliver_fn *deliver, void *sink)
 {
-    worker->domain = domain;
+    worker->reading = *reading;
     worker->pending_count = 0;
     worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
@@ -30,6 +30,8 @@ static const enum ckp_counter rejection_counter[] = {
     [CKP_DECODE_TRUNCATED] = CKP_COUNT_FRAMES_TRUNCATED,
     [CKP_DECODE_MALFORMED_IP] = CKP_COUNT_FRAMES_MALFORMED_IP,
     [CKP_DECODE_MALFORMED_TCP] = CKP_COUNT_FRAMES_MALFORMED_TCP,
+    [CKP_DECODE_MALFORMED_TUNNEL] = CKP_COUNT_FRAMES_MALFORMED_TUNNEL,
+    [CKP_DECODE_NESTED_TOO_DEEP] = CKP_COUNT_FRAMES_NESTED_TOO_DEEP,
 };
 
 static void count_peculiarities(struct ckp_counters *counters, const struct ckp_packet *packet)
@@ -99,10 +101,10 @@ static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packe
 {
     if (frame->time_ns == CKP_TIME_OUT_OF_RANGE)
         return CKP_COUNT_FRAMES_TIME_OUT_OF_RANGE;
-    enum ckp_decode_status status = ckp_decode(packet, link, frame);
+    enum ckp_decode_status status = ckp_decode(packet, link, frame, worker->reading.tunnels);
     if (status != CKP_DECODE_OK)
         return rejection_counter[status];
-    packet->key.domain = worker->domain;
+    packet->key.domain = worker->reading.domain;
     return CKP_COUNTERS;
 }
 

@@ -19,8 +19,14 @@ struct ckp_pending_frame {
     struct ckp_tracked tracked;
 };
 
-struct ckp_worker {
+/** What the configuration says of all frames. */
+struct ckp_frame_reading {
     uint32_t domain;
+    enum ckp_tunnels tunnels;
+};
+
+struct ckp_worker {
+    struct ckp_frame_reading reading;
     uint32_t pending_count;
     struct ckp_pending_frame pending[CKP_WORKER_BURST_MAX];
     int64_t release_ns;       /* when open runs and batches go out; 0: not decided */
@@ -31,7 +37,7 @@ struct ckp_worker {
 };
 
 /** @return false if there is no memory; then nothing is to be freed */
-bool ckp_worker_init(struct ckp_worker *worker, uint32_t domain,
+bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *reading,
                      const struct ckp_batch_config *batches, const struct ckp_flow_limits *limits,
                      ckp_deliver_fn *deliver, void *sink);
 void ckp_worker_free(struct ckp_worker *worker);

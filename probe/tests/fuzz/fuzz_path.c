@@ -86,6 +86,7 @@ static void observe(const uint8_t *data, size_t count, int64_t time_ns)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct ckp_frame_reading reading = {.tunnels = CKP_TUNNELS_INNER};
     static const struct ckp_batch_config batches = {
         .probe = "probe",
         .tap = "tap",
@@ -99,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .idle_ns = 10 * CKP_NANOS_PER_SECOND, .flows_max = 4, .run_memory_bytes = 4 * 260};
     int64_t time_ns = 1700000000 * CKP_NANOS_PER_SECOND;
 
-    require(ckp_worker_init(&worker, 0, &batches, &limits, check_batch, NULL));
+    require(ckp_worker_init(&worker, &reading, &batches, &limits, check_batch, NULL));
     for (size_t at = 0; at + 2 <= size;) {
         size_t count = data[at];
         if (count > size - at - 2)

@@ -24,6 +24,9 @@ for link, number in LINKS.items():
         write("decode", f"link{number}-{i}", bytes([number, 0]) + captures.frames(link)[i][1])
 for i, (_, frame) in enumerate(captures.with_bad_frames()[5:26]):
     write("decode", f"bad-{i}", b"\0\7" + frame)
+for name, enclose in captures.TUNNELS.items():
+    write("decode", "tunnel-" + name, b"\0\0" + enclose(captures.conversation()[6][1]))
+write("decode", "tunnel-outer", b"\x80\0" + captures.TUNNELS["vxlan"](captures.conversation()[6][1]))
 TCP = captures.tcp(0, 0x10, 1, 1)
 write("decode", "vlan", b"\0\0" + captures.MACS + bytes.fromhex("88a80007810000640800") + captures.ipv4(0, TCP, 1))
 IPV6 = bytes.fromhex("60000000") + (len(TCP) + 40).to_bytes(2, "big") + b"\0\x40" + bytes(31) + b"\1" + bytes(31)[:16]

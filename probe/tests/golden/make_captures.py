@@ -59,6 +59,39 @@ LINK_HEADER = {
 }
 
 
+# What a tap may see around a packet of IPv4; the id of the tunnel is 5, where there is one.
+TYPE_IPV4 = b"\x08\x00"
+LABELS = bytes.fromhex("884703e8104005dc5140")
+ERSPAN_3 = bytes.fromhex("100022eb000000012007000512345678000000030c00000000000000")
+
+
+def outer(protocol, inner):
+    return MACS + TYPE_IPV4 + ipv4(0, inner, 1, protocol)
+
+
+def udp(port, inner):
+    return outer(17, struct.pack(">HHHH", 50000, port, 8 + len(inner), 0) + inner)
+
+
+TUNNELS = {
+    "mpls": lambda packet: MACS + LABELS + packet,
+    "pseudo-wire": lambda packet: MACS + LABELS + bytes(4) + MACS + TYPE_IPV4 + packet,
+    "pppoe": lambda packet: MACS + struct.pack(">HHHHH", 0x8864, 0x1100, 7, 2 + len(packet), 0x21) + packet,
+    "gre": lambda packet: outer(47, bytes(2) + TYPE_IPV4 + packet),
+    "gre-all": lambda packet: outer(47, b"\xb0\0" + TYPE_IPV4 + struct.pack(">HHII", 1, 0, 5, 1) + packet),
+    "gre-bridged": lambda packet: outer(47, struct.pack(">HHI", 0x2000, 0x6558, 5) + MACS + TYPE_IPV4 + packet),
+    "erspan-1": lambda packet: outer(47, b"\0\0\x88\xbe" + MACS + TYPE_IPV4 + packet),
+    "erspan-2": lambda packet: outer(47, struct.pack(">HHIHHI", 0x1000, 0x88BE, 1, 0x1007, 5, 0) + MACS + TYPE_IPV4 + packet),
+    "erspan-3": lambda packet: outer(47, ERSPAN_3 + MACS + TYPE_IPV4 + packet),
+    "vxlan": lambda packet: udp(4789, struct.pack(">II", 8 << 24, 5 << 8) + MACS + TYPE_IPV4 + packet),
+    "vxlan-gpe": lambda packet: udp(4790, struct.pack(">II", 12 << 24 | 1, 5 << 8) + packet),
+    "geneve": lambda packet: udp(6081, struct.pack(">HHIII", 0x200, 0x0800, 5 << 8, 0xFF000101, 0) + packet),
+    "gtp-u": lambda packet: udp(2152, struct.pack(">BBHIII", 0x34, 255, len(packet) + 8, 5, 0x85, 0x01000000) + packet),
+    "4in4": lambda packet: outer(4, packet),
+    "4in6": lambda packet: MACS + struct.pack(">HIHBB", 0x86DD, 6 << 28, len(packet), 4, 64) + bytes(32) + packet,
+}
+
+
 def frames(link=ETHERNET, packets=None):
     return [(START_NS + at, LINK_HEADER[link] + packet) for at, packet in packets or conversation()]
 
@@ -105,6 +138,8 @@ def with_bad_frames():
         raw + ipv4(0, tcp(0, 0x10, 1, 1), 1)[:30],                  # truncated: see below
         raw + b"\x41" + ipv4(0, tcp(0, 0x10, 1, 1), 1)[1:],         # header length 4
         raw + ipv4(0, tcp(0, 0x10, 1, 1)[:12] + b"\xf0" + tcp(0, 0x10, 1, 1)[13:], 1),
+        outer(47, b"\x20\0" + TYPE_IPV4),                           # a GRE key beyond the packet
+        MACS + LABELS[:2] + LABELS[2:6] * 17,                       # labels without end
     ]
     bad = [(after, frame) for number, frame in enumerate(fates) for _ in range(number + 1)]
     # Two on ports of their own, else decodable, stamped in 2106: they are seen, and move nobody's time.
@@ -161,6 +196,9 @@ def main():
             "whole.pcap.zst": b"\x28\xb5\x2f\xfd rest",
     }.items():
         write(folder, name, content)
+    for name, enclose in TUNNELS.items():
+        enclosed = [(START_NS + at, enclose(packet)) for at, packet in conversation()]
+        write(folder, f"tunnel-{name}.pcap", pcap(ETHERNET, enclosed))
 
 
 if __name__ == "__main__":

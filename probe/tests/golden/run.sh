@@ -49,6 +49,22 @@ for capture in ethernet.pcap big-endian.pcap ns.pcapng ns-big-endian.pcapng raw.
     read_text "$work/$capture.out" >"$work/text"
     diff "$expected" "$work/text" || fail "$capture is not $expected"
 done
+for capture in "$work"/tunnel-*.pcap; do
+    name=$(basename "$capture")
+    play "$name" --session 1 "$capture"
+    case $name in
+    *mpls* | *pseudo* | *pppoe* | tunnel-gre.pcap | *erspan-1* | *4in*) id= ;;
+    *) id=" tunnel_id=5" ;;
+    esac
+    read_text "$work/$name.out" >"$work/text"
+    sed "s/^  run [^ ]* [^ ]* [^ ]* [^ ]*/&$id/" "$expected" | diff - "$work/text" || fail "$name is not $expected"
+    play "$name" --tunnels outer "$capture"
+    case $name in
+    *mpls* | *pseudo* | *pppoe*) fates="11 0" ;;
+    *) fates="0 11" ;;
+    esac
+    [ "$(counter packets_encoded) $(counter frames_not_tcp)" = "$fates" ] || fail "$name: --tunnels outer"
+done
 for row in us.pcap:1000 us-big-endian.pcap:1000 us.pcapng:1000 default.pcapng:1000 ms.pcapng:1000000 ethernet.pcap:1 \
     ns.pcapng:1; do
     capture=${row%:*} resolution=${row#*:}
@@ -86,13 +102,13 @@ header "$work/default-tap.out" '^batch probe=probe tap=ethernet ' || fail "defau
 # --- every frame has one fate ---
 play bad --session 1 "$work/bad-frames.pcap"
 [ $code -eq 0 ] || fail "bad frames: exit code $code"
-for row in frames_received:34 packets_encoded:13 packets_delivered:13 frames_not_ip:1 frames_not_tcp:2 \
+for row in frames_received:49 frames_malformed_tunnel:7 frames_nested_too_deep:8 packets_encoded:13 packets_delivered:13 frames_not_ip:1 frames_not_tcp:2 \
     frames_fragment_not_first:3 frames_truncated:4 frames_malformed_ip:5 frames_malformed_tcp:6 frames_filtered:0; do
     [ "$(counter "${row%:*}")" = "${row#*:}" ] || fail "bad frames: ${row%:*} is $(counter "${row%:*}"), expected ${row#*:}"
 done
 read_text "$work/bad.out" | awk '/^  run/ { keep = $3 != 7 } keep' | diff "$expected" - || fail "bad frames changed the good flow"
 play filter --filter 'tcp[tcpflags] & tcp-syn != 0' "$work/bad-frames.pcap"
-[ "$(counter frames_filtered) $(counter packets_encoded)" = "32 2" ] || fail "--filter"
+[ "$(counter frames_filtered) $(counter packets_encoded)" = "47 2" ] || fail "--filter"
 play future "$work/year-2300.pcapng"
 [ "$(counter frames_received) $(counter frames_time_out_of_range)" = "11 11" ] || fail "stamps after 2261"
 play none "$work/no-frames.pcap"
@@ -136,6 +152,7 @@ sentence 2 "no FILE is given, expected at least one capture, or - for standard i
 sentence 2 "option --frobnicate is unknown: expected one of those that --help lists" --frobnicate ethernet.pcap
 sentence 2 "option --filter: 'tcp port port' is not a libpcap filter: can't parse filter expression: syntax error" \
     --filter 'tcp port port' ethernet.pcap
+sentence 2 "option --tunnels: 'both' is not one of inner|outer" --tunnels both ethernet.pcap
 sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
 sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
 

@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One row = one sentence, a frame with its decoded form above it, and what must come of it. */
-#include "decode.h"
+#include "frame_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#define FRAME_BYTES_MAX 4096
-
-/* Layers as hexadecimal text; spaces are for the eye. */
-/* to 02:00:00:00:00:02 from 02:00:00:00:00:01 */
-#define MACS          "020000000002 020000000001 "
-#define ETHERNET_IPV4 MACS "0800 "
-#define ETHERNET_IPV6 MACS "86dd "
-/* 10.0.0.1 > 10.0.0.2, TTL 64, DSCP 46 ECN 1, ID 0x1234, don't fragment; total length is given */
-#define IPV4(total) "45b9 " total " 1234 4000 4006 0000 0a000001 0a000002 "
-/* 2001:db8::1 > 2001:db8::2, hop limit 57, class 0xb9; payload length and next header are given */
-#define IPV6(payload, next)                                                                        \
-    "6b900000 " payload next " 39 20010db8000000000000000000000001 "                               \
-    "20010db8000000000000000000000002 "
-/* 40000 > 443, seq 1000, ack 2000, ACK PSH, window 502; data offset in the upper half byte */
-#define TCP(offset) "9c40 01bb 000003e8 000007d0 " offset "0 18 01f6 0000 0000 "
-#define TCP_PLAIN   TCP("5")
 
 struct row {
     const char *sentence;
@@ -172,29 +150,6 @@ static const struct row rows[] = {
      .status = CKP_DECODE_MALFORMED_TCP},
 };
 
-static uint8_t nibble(char c)
-{
-    return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-}
-
-/* Copies the bytes to memory of exactly their size, so that a sanitizer sees a read beyond. */
-static uint8_t *parse_hex(const char *text, size_t *count)
-{
-    static uint8_t bytes[FRAME_BYTES_MAX];
-
-    *count = 0;
-    for (; *text; text++) {
-        if (*text == ' ')
-            continue;
-        bytes[(*count)++] = (uint8_t)(nibble(text[0]) << 4 | nibble(text[1]));
-        text++;
-    }
-    uint8_t *copy = malloc(*count ? *count : 1);
-    assert_non_null(copy);
-    memcpy(copy, bytes, *count);
-    return copy;
-}
-
 static enum ckp_decode_status decode(struct ckp_packet *packet, const struct row *row)
 {
     size_t count;
@@ -210,7 +165,7 @@ static enum ckp_decode_status decode(struct ckp_packet *packet, const struct row
         .original_bytes = row->original_bytes ? row->original_bytes : count,
         .time_ns = 42,
     };
-    enum ckp_decode_status status = ckp_decode(packet, row->link, &frame);
+    enum ckp_decode_status status = ckp_decode(packet, row->link, &frame, CKP_TUNNELS_INNER);
     free(bytes);
     return status;
 }

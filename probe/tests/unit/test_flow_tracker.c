@@ -87,6 +87,7 @@ static struct probe *new_probe(struct ckp_flow_limits limits)
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .timestamp_resolution_ns = 1,
     };
+    struct ckp_frame_reading reading = {.tunnels = CKP_TUNNELS_INNER};
     if (limits.idle_ns == 0)
         limits.idle_ns = 180 * SECOND;
     if (limits.flows_max == 0)
@@ -94,7 +95,7 @@ static struct probe *new_probe(struct ckp_flow_limits limits)
     if (limits.run_memory_bytes == 0)
         limits.run_memory_bytes = 1 << 20;
     assert_non_null(probe);
-    assert_true(ckp_worker_init(&probe->worker, 0, &config, &limits, keep, probe));
+    assert_true(ckp_worker_init(&probe->worker, &reading, &config, &limits, keep, probe));
     return probe;
 }
 
@@ -108,6 +109,7 @@ static struct ckp_packet make_packet(uint16_t port, unsigned direction, unsigned
                     .tcp_flags = (uint8_t)flags,
                     .sequence_number = sequence_number,
                     .header_bytes = 40},
+        .tunnel_id = CKP_TUNNEL_NONE,
         .vlan_id = CKP_VLAN_NONE,
     };
     struct ckp_address a = ckp_address_from_ipv4(low), b = ckp_address_from_ipv4(high);

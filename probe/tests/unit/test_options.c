@@ -47,6 +47,11 @@ static const struct row rows[] = {
     {"--batch-delay 11s",
      "option --batch-delay: '11s' is not a time such as 250ms from 1ms to 10s"},
     {"--idle-timeout 2min", NULL},
+    {"--tunnels inner", NULL},
+    {"--tunnels=outer", NULL},
+    {"--tunnels inner|outer", "option --tunnels: 'inner|outer' is not one of inner|outer"},
+    {"--tunnels inne", "option --tunnels: 'inne' is not one of inner|outer"},
+    {"--tunnels", "option --tunnels: no value, expected one of inner|outer"},
     {"--help=yes", "option --help: 'yes' is too much, expected no value"},
 };
 
@@ -93,6 +98,9 @@ static void test_values_have_units_and_defaults(void **state)
     assert_int_equal(options.file_count, 2);
     assert_string_equal(options.files[0], "one");
     assert_string_equal(options.files[1], "two");
+    assert_int_equal(ckp_option_number(&options, CKP_OPTION_TUNNELS), 0);
+    assert_true(parse(&options, "--tunnels outer one"));
+    assert_int_equal(ckp_option_number(&options, CKP_OPTION_TUNNELS), 1);
 }
 
 static void test_behind_two_dashes_all_are_files(void **state)
