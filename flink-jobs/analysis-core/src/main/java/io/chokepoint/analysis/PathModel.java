@@ -32,6 +32,7 @@ final class PathModel {
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final long NEAR_NANOS = 100_000;
     private static final int NEAR_SENDER = 8; // of the round trip
+    private static final int NEAR_AT_MOST = 4;
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
     private static final long USUAL_FRAME_BYTES = 1_500;
@@ -65,6 +66,7 @@ final class PathModel {
     private double bestAcked;
     private double bestPassed;
     private double highQueued; // rate that a tenth of the waits in a queue exceed
+    private double highestQueued; // of all ends of rows
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -245,11 +247,16 @@ final class PathModel {
         return now - timedNanos <= Math.max(FRESH_ROUNDS * rttNanos(), FRESH_NANOS);
     }
 
-    /** Whether the sender's side is too long to be overlooked, but its delay cannot be followed without timestamps. */
+    /**
+     * Whether the sender's side is too long to be overlooked, but its delay cannot be followed: without timestamps, or with those
+     * of a clock that steps once in more than a round trip.
+     */
     boolean mayHideQueueBeforeTap() {
         long lowest = senderSide.lifeMinimum();
-        boolean isNear = lowest <= Math.max(NEAR_NANOS, lowestRttNanos() / NEAR_SENDER);
-        return grown && !clock.isShown() && !isNear && capacity == 0;
+        long rtt = lowestRttNanos();
+        boolean isNear = lowest <= Math.max(Math.min(NEAR_NANOS, rtt / NEAR_AT_MOST), rtt / NEAR_SENDER);
+        boolean isFollowed = clock.isShown() && clock.tickNanos() <= rtt;
+        return grown && !isFollowed && !isNear && capacity == 0;
     }
 
     private long threshold(long packetTimeNanos) {
@@ -475,6 +482,11 @@ final class PathModel {
         return highQueued > 0 ? highQueued : bestRate();
     }
 
+    /** The highest such rate of the flow's life: what a link did deliver once, it can. */
+    double highestRateInQueue() {
+        return Math.max(highestQueued, rateInQueue());
+    }
+
     private double bestRate() {
         return judgedByData ? bestPassed : bestAcked;
     }
@@ -497,6 +509,7 @@ final class PathModel {
     void resetGaps() {
         interleavedNanos = 0;
         gapsNanos = 0;
+        highestQueued = Math.max(highestQueued, highQueued);
     }
 
     /** Forgets what cannot reach across a hole or a long silence; keeps what belongs to the path. */
@@ -539,6 +552,7 @@ final class PathModel {
         out.writeDouble(bestAcked);
         out.writeDouble(bestPassed);
         out.writeDouble(highQueued);
+        out.writeDouble(highestQueued);
         Varint.write(out, lastAckNanos);
         Varint.write(out, lastAckSegments);
         Varint.write(out, lastDataNanos);
@@ -581,6 +595,7 @@ final class PathModel {
         bestAcked = in.readDouble();
         bestPassed = in.readDouble();
         highQueued = in.readDouble();
+        highestQueued = in.readDouble();
         lastAckNanos = Varint.read(in);
         lastAckSegments = Varint.read(in);
         lastDataNanos = Varint.read(in);

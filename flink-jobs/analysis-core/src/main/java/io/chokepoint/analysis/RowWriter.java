@@ -98,7 +98,7 @@ final class RowWriter {
         double capacity = path.capacityBitsPerSecond();
         long busyNanos = Math.max(1, end - start - tally.get(Sum.APPLICATION_NS));
         double dispersion = capacity > 0 ? dispersion(tally, busyNanos, capacity) : 0;
-        Sharing sharing = new Sharing(tally, capacity > 0 ? capacity : path.rateInQueue(), capacity > 0);
+        Sharing sharing = new Sharing(tally, capacity > 0 ? capacity : path.highestRateInQueue(), capacity > 0);
         Verdict verdict = judge(tally, sharing, packets);
 
         writeCounts(row, tally);

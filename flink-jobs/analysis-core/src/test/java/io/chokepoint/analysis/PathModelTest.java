@@ -46,7 +46,15 @@ class PathModelTest {
     }
 
     @ParameterizedTest(name = "sender's side {0} us of {1} us: may hide a queue {2}")
-    @CsvSource({"20000, 40000, true", "5001, 40000, true", "5000, 40000, false", "101, 500, true", "100, 500, false"})
+    @CsvSource({
+        "20000, 40000, true",
+        "5001, 40000, true",
+        "5000, 40000, false",
+        "101, 400, true",
+        "100, 400, false",
+        "50, 200, false",
+        "51, 200, true"
+    })
     void withoutTimestampsALongSideMayHideAQueue(long senderMicros, long roundTripMicros, boolean mayHide) {
         path.senderSide().bound(senderMicros * 1_000);
         path.receiverSide().bound((roundTripMicros - senderMicros) * 1_000);
@@ -56,16 +64,18 @@ class PathModelTest {
         assertThat(path.mayHideQueueBeforeTap()).isEqualTo(mayHide);
     }
 
-    @Test
-    void timestampsHideNothing() {
-        path.senderSide().bound(20 * MILLI);
-        path.receiverSide().bound(20 * MILLI);
+    /** Until it is learnt a step is taken for 1 ms. */
+    @ParameterizedTest(name = "round trip {0} us, timestamps in steps of 1 ms: may hide a queue {1}")
+    @CsvSource({"40000, false", "1000, false", "998, true", "200, true"})
+    void timestampsHideNothingThatTakesLongerThanTheirStep(long roundTripMicros, boolean mayHide) {
+        path.senderSide().bound(roundTripMicros / 2 * 1_000);
+        path.receiverSide().bound(roundTripMicros / 2 * 1_000);
         path.growUp();
         Packet packet = new Packet();
         packet.hasTimestamps = true;
         path.clock().observe(MILLI, packet);
 
-        assertThat(path.mayHideQueueBeforeTap()).isFalse();
+        assertThat(path.mayHideQueueBeforeTap()).isEqualTo(mayHide);
     }
 
     // ---- what proves the capacity ----
@@ -233,7 +243,22 @@ class PathModelTest {
 
         deliver(queued, 3_000, 10e6);
         assertThat(queued.rateInQueue()).isCloseTo(10e6, withinPercentage(3));
+        assertThat(queued.highestRateInQueue()).isEqualTo(queued.rateInQueue());
         PathModel copy = Restored.from(queued::writeTo, new PathModel(), PathModel::readFrom);
         assertThat(copy.rateInQueue()).isEqualTo(queued.rateInQueue()).isLessThan(copy.bestBitsPerSecond());
+    }
+
+    @Test
+    void whatALinkDeliveredInOneRowItCan() {
+        PathModel queued = grown();
+        deliver(queued, 3_000, 20e6);
+        queued.resetGaps();
+        deliver(queued, 3_000, 10e6);
+        queued.resetGaps();
+
+        assertThat(queued.rateInQueue()).isCloseTo(10e6, withinPercentage(3));
+        assertThat(queued.highestRateInQueue()).isCloseTo(20e6, withinPercentage(3));
+        PathModel copy = Restored.from(queued::writeTo, new PathModel(), PathModel::readFrom);
+        assertThat(copy.highestRateInQueue()).isEqualTo(queued.highestRateInQueue());
     }
 }

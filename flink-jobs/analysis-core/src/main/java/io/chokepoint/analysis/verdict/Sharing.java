@@ -14,11 +14,11 @@ import io.chokepoint.analysis.row.RootCause;
  */
 public final class Sharing {
     private static final int STEADY_SHARE = 8; // of the time in which the path was full
-    private static final double DISPERSION_ALONE = 0.08;
+    private static final double DISPERSION_ALONE = 0.06;
     private static final double DISPERSION_SHARED = 0.12;
     private static final double INTERLEAVED_ALONE = 0.1;
-    private static final double INTERLEAVED_SHARED = 0.3;
-    private static final double INTERLEAVED_UNSEEN = 0.2; // says nothing
+    private static final double INTERLEAVED_SHARED = 0.15;
+    private static final double INTERLEAVED_UNSEEN = 0.12; // says nothing
 
     /** Which flow fills the path. */
     public enum Answer {

@@ -26,14 +26,14 @@ class SharingTest {
         "the rate wins against the waits: shared,     80, 20, 0,  50, 11, SHARED,    0, 100",
         "a slower link: nothing fits in between,      80, 20, 0,  50, 10, UNDECIDED, 50, 50",
         "the gaps say alone,                          80, 20, 0,  90, 10, ALONE,     80, 20",
-        "the gaps say shared,                         20, 80, 0,  90, 30, SHARED,    20, 80",
-        "neither says anything,                       80, 20, 0,  90, 20, UNDECIDED, 50, 50",
-        "just inside both grey zones,                 80, 20, 0,  91, 29, UNDECIDED, 50, 50",
+        "the gaps say shared,                         20, 80, 0,  90, 15, SHARED,    20, 80",
+        "neither says anything,                       80, 20, 0,  90, 12, UNDECIDED, 50, 50",
+        "just inside both grey zones,                 80, 20, 0,  93, 14, UNDECIDED, 50, 50",
         "just inside on the other side,               80, 20, 0,  89, 11, UNDECIDED, 50, 50",
         "early waits follow the rate: alone,          0,  0,  60, 96, 20, ALONE,     60, 0",
         "early waits follow the rate: shared,         0,  0,  60, 70, 20, SHARED,    0,  60",
         "early waits beside decided ones,             50, 10, 40, 98, 20, ALONE,     90, 10",
-        "an odd ns of undecided time is not lost,     0,  0,  61, 90, 20, UNDECIDED, 31, 30",
+        "an odd ns of undecided time is not lost,     0,  0,  61, 90, 12, UNDECIDED, 31, 30",
     })
     void theRateWhileThePathWasFullTellsAndInItsGreyZoneTheGaps(
             String name,
