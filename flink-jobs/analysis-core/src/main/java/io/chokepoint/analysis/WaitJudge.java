@@ -26,7 +26,7 @@ import java.io.IOException;
  *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
  *       a burst; never while a loss is pending
- *   <li>send buffer: a fifth of the flight was acknowledged and released nothing
+ *   <li>send buffer: a fifth of the flight was acknowledged and released nothing, or was lately and the flight refills
  *   <li>shared bottleneck: a queue stands, or comes and goes, or lost what is being repaired
  *   <li>transport: the rest; unknown, if a queue may hide before the tap or no delay was measured of late
  * </ol>
@@ -36,6 +36,7 @@ final class WaitJudge {
     private static final int SCORE_MARGIN_SEGMENTS = 3; // [SIE08] receiver-window score
     private static final double HELD_FLIGHT = 0.8;
     private static final int HELD_SEGMENTS = 4;
+    private static final int HELD_ROUNDS = 8;
     private static final int SHORTEST_HOLD = 16; // of the round trip
     private static final double SLOW_START_GROWTH = 1.5;
     private static final double AFTER_RECOVERY_RTTS = 1.2;
@@ -69,6 +70,12 @@ final class WaitJudge {
     private boolean queueLossInWait;
     private boolean blindInWait;
     private Cause beforeLoss = Cause.TRANSPORT;
+    private Cause lastBooked = Cause.TRANSPORT;
+
+    private long heldNanos; // when the send buffer last held the sender; 0 if it never did
+    private boolean heldAgain; // soon after the time before
+    private long heldFlight; // most that was in flight then
+    private long heldSegments; // acknowledged then without releasing any
 
     private long serialisedNanos;
     private long bookedDeliveredBytes;
@@ -137,15 +144,12 @@ final class WaitJudge {
         } else {
             bookSerialised(cause);
         }
+        bookDraining(cause);
         long waited = moment.now() - openNanos;
-        if (cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS) {
+        if (isPause(cause)) {
             periods.onPause(waited, layerBytes);
         } else {
             periods.onBusy(open ? waited : 0, layerBytes);
-        }
-        if (cause == Cause.SEND_BUFFER) {
-            tally.add(Sum.SEND_BUFFER_BURSTS, 1);
-            tally.add(Sum.SEND_BUFFER_SEGMENTS, (acks.viewAck() + openFlight - moment.sndMax()) / moment.mss());
         }
         book(moment, cause);
     }
@@ -168,6 +172,24 @@ final class WaitJudge {
             tally.add(Sum.STEADY_FULL_NS, after.isFullPath() ? serialisedNanos : 0);
             serialisedNanos = 0;
         }
+    }
+
+    /**
+     * What passes last before a pause waited in the queue before the tap while its sender had nothing more to send: that time is
+     * the application's, too.
+     */
+    private void bookDraining(Cause cause) {
+        if (!open || !isPause(cause) || !lastBooked.isFullPath()) {
+            return;
+        }
+        long nanos = Math.min(openNanos - openedWithoutQueueNanos, tally.get(lastBooked.share()));
+        tally.book(lastBooked, -nanos);
+        tally.book(cause, nanos);
+        lastBooked = cause;
+    }
+
+    private static boolean isPause(Cause cause) {
+        return cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS;
     }
 
     /**
@@ -254,13 +276,18 @@ final class WaitJudge {
     void cut(Moment moment) {
         Cause cause = judge(moment, false);
         bookSerialised(cause);
+        bookDraining(cause);
         book(moment, cause);
     }
 
     private void book(Moment moment, Cause cause) {
-        boolean idle = cause == Cause.APPLICATION_IDLE || cause == Cause.APPLICATION_WAITS;
-        long nanos = pass(moment, !idle);
+        long nanos = pass(moment, !isPause(cause));
         tally.book(cause, nanos);
+        lastBooked = cause;
+        if (cause == Cause.SEND_BUFFER) {
+            tally.add(Sum.SEND_BUFFER_BURSTS, 1);
+            tally.add(Sum.SEND_BUFFER_SEGMENTS, heldSegments);
+        }
         long delivered = path.deliveredBytes();
         boolean steady = !moment.lossPending() && !lossInWait;
         beforeLoss = steady ? cause : beforeLoss;
@@ -326,7 +353,9 @@ final class WaitJudge {
                 return application;
             }
         }
-        if (closing && settled && isHeldBySendBuffer(moment)) {
+        boolean mayQueue = path.mayHideQueueBeforeTap(); // then ACKs may be older than they look, and holds none
+        if (closing && settled && !mayQueue && isHeldBySendBuffer(moment)) {
+            onHold(moment);
             return Cause.SEND_BUFFER;
         }
         if (standing) {
@@ -338,10 +367,13 @@ final class WaitJudge {
         if (moment.lossFromQueue() || queueLossInWait) {
             return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
         }
+        if (!lossy && !mayQueue && isRefilling(moment)) {
+            return Cause.SEND_BUFFER;
+        }
         if (slowStart) {
             return Cause.SLOW_START;
         }
-        return path.isTimed(moment.now()) && !path.mayHideQueueBeforeTap() ? Cause.TRANSPORT : Cause.UNKNOWN;
+        return path.isTimed(moment.now()) && !mayQueue ? Cause.TRANSPORT : Cause.UNKNOWN;
     }
 
     /**
@@ -352,10 +384,30 @@ final class WaitJudge {
         if (!open || !acks.hasView()) {
             return false;
         }
-        long flightBeforeLastAck = moment.sndMax() - acks.viewAck() + acks.viewAdvance();
+        long flightBeforeLastAck = moment.sndMax() - acks.earlierAck();
         return flightBeforeLastAck <= HELD_FLIGHT * openFlight
                 && openFlight - flightBeforeLastAck >= (long) HELD_SEGMENTS * moment.mss()
                 && moment.now() - openNanos >= Math.max(2 * reactionNanos(), path.lowestRttNanos() / SHORTEST_HOLD);
+    }
+
+    /**
+     * Whether the time between two holds is the send buffer's, too: what its writer hands over a sender that paces spreads, and its
+     * flight comes back to where it was held. No congestion window forbids that: it let as much out before, and nothing was lost
+     * since.
+     */
+    private boolean isRefilling(Moment moment) {
+        return heldAgain
+                && heldNanos > moment.recoveredNanos()
+                && moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos()
+                && openFlight <= heldFlight + moment.mss();
+    }
+
+    private void onHold(Moment moment) {
+        boolean isSoon = moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos();
+        heldAgain = heldNanos > moment.recoveredNanos() && (heldAgain || isSoon);
+        heldFlight = heldAgain && isSoon ? Math.max(heldFlight, openFlight) : openFlight;
+        heldSegments = (acks.viewAck() + openFlight - moment.sndMax()) / moment.mss();
+        heldNanos = moment.now();
     }
 
     private Cause judgeApplication(Moment moment, boolean closing) {
@@ -409,7 +461,8 @@ final class WaitJudge {
                 | (slowStart ? 128 : 0)
                 | (openerDrains ? 256 : 0)
                 | (beforeOpenerShort ? 512 : 0)
-                | (queueLossInWait ? 1024 : 0);
+                | (queueLossInWait ? 1024 : 0)
+                | (heldAgain ? 2048 : 0);
         Varint.write(out, bits);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
@@ -418,6 +471,10 @@ final class WaitJudge {
         Varint.write(out, openFlight);
         Varint.write(out, openWindow);
         out.writeByte(beforeLoss.ordinal());
+        out.writeByte(lastBooked.ordinal());
+        Varint.write(out, heldNanos == 0 ? 0 : bookedUntilNanos - heldNanos + 1);
+        Varint.write(out, heldFlight);
+        Varint.write(out, heldSegments);
         Varint.write(out, serialisedNanos);
         Varint.write(out, path.deliveredBytes() - bookedDeliveredBytes);
         Varint.write(out, roundStartNanos);
@@ -442,6 +499,7 @@ final class WaitJudge {
         openerDrains = (bits & 256) != 0;
         beforeOpenerShort = (bits & 512) != 0;
         queueLossInWait = (bits & 1024) != 0;
+        heldAgain = (bits & 2048) != 0;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
         openerViewNanos = Varint.read(in);
@@ -450,6 +508,11 @@ final class WaitJudge {
         openFlight = Varint.read(in);
         openWindow = Varint.read(in);
         beforeLoss = Cause.values()[in.readByte()];
+        lastBooked = Cause.values()[in.readByte()];
+        long sinceHeld = Varint.read(in);
+        heldNanos = sinceHeld == 0 ? 0 : bookedUntilNanos - sinceHeld + 1;
+        heldFlight = Varint.read(in);
+        heldSegments = Varint.read(in);
         serialisedNanos = Varint.read(in);
         bookedDeliveredBytes = path.deliveredBytes() - Varint.read(in);
         roundStartNanos = Varint.read(in);

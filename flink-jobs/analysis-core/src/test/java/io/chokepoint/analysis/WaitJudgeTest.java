@@ -110,6 +110,71 @@ class WaitJudgeTest {
         assertThat(tally.get(Sum.SEND_BUFFER_SEGMENTS)).isEqualTo(8);
     }
 
+    /** From 100 ms on, every so many ms: eight segments are acknowledged and release nothing for 10 ms, then go out in 8 ms. */
+    private void hold(int times, int everyMillis) {
+        for (int i = 0; i < times; i++) {
+            long start = 100 + (long) i * everyMillis;
+            for (int segments = 2; segments <= 8; segments += 2) {
+                acknowledge(start + segments, 1_000_000 + (8L * i + segments) * MSS);
+            }
+            for (int segment = 0; segment < 8; segment++) {
+                send(start + 10 + segment, MSS, false);
+            }
+        }
+    }
+
+    private long sendBufferMillis() {
+        return tally.get(Sum.SEND_BUFFER_NS) / MILLI;
+    }
+
+    /** The least round trip is 40 ms; none is measured here. */
+    @ParameterizedTest(name = "every {0} ms")
+    @CsvSource({"20, 70", "319, 967", "321, 952"})
+    void whatASenderSpreadsAfterTheSecondHoldIsTheSendBuffers(int everyMillis, long expectedMillis) {
+        judge.start(100 * MILLI);
+        send(100, MSS, false);
+        hold(4, everyMillis);
+
+        assertThat(sendBufferMillis()).isEqualTo(expectedMillis);
+    }
+
+    @ParameterizedTest(name = "{0} segments beyond the flight that was held, recovered at {1} ms: {2} ms more")
+    @CsvSource({"0, 0, 3", "1, 0, 3", "2, 0, 0", "0, 149, 3", "0, 151, 0"})
+    void aLargerFlightOrALossEndsIt(int segments, long recoveredMillis, long moreMillis) {
+        judge.start(100 * MILLI);
+        send(100, MSS, false);
+        hold(3, 20);
+        send(158, segments * MSS, false);
+        long before = sendBufferMillis();
+        judge.close(
+                new WaitJudge.Moment(
+                        161 * MILLI, 161 * MILLI, sent, 1_000_000, MSS, false, false, false, recoveredMillis * MILLI),
+                MSS);
+
+        assertThat(sendBufferMillis() - before).isEqualTo(moreMillis);
+    }
+
+    /** A queue before the tap holds the last packet for 30 ms; its sender has nothing more for 200 ms. */
+    @Test
+    void whatDrainsFromAQueueIntoAPauseIsTheApplications() {
+        judge.start(0);
+        for (int i = 1; i <= 40; i++) {
+            path.onReceiverDelay(i * 5 * MILLI, (i % 2 == 0 ? 39 : 55) * MILLI, true);
+        }
+        for (int round = 1; round <= 5; round++) {
+            acknowledge(round * 200 - 1, sent - MSS);
+            send(round * 200, 10 * MSS, false);
+        }
+        judge.open(1_000 * MILLI, 970 * MILLI, sent, MSS, false, false);
+        long queued = tally.get(Sum.QUEUE_UNDECIDED_NS);
+        assertThat(queued).isPositive();
+        acknowledge(1_040, sent);
+        send(1_200, MSS, false);
+
+        assertThat(applicationMillis()).isEqualTo(230);
+        assertThat(tally.get(Sum.QUEUE_UNDECIDED_NS)).isEqualTo(queued - 30 * MILLI);
+    }
+
     /** Two full segments a round, sent so long after all was acknowledged; a clock's steps and 20 us are the least. */
     @ParameterizedTest(name = "round trip {0} us, pause {1} us, clock steps of {2} us: {3}")
     @CsvSource({

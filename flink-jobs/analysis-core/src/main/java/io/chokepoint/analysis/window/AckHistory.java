@@ -32,7 +32,7 @@ public final class AckHistory {
     private int pending;
 
     private long viewAck;
-    private long viewAdvance;
+    private long earlierAck;
     private long viewEdge;
     private long viewTimeNanos = NONE;
     private int viewTimestamp;
@@ -122,6 +122,7 @@ public final class AckHistory {
     public long advanceByEcho(long now, int tsEcho, long shortestDelayNanos) {
         long echoed = NONE;
         long shortest = shortestDelayNanos;
+        long before = viewAck;
         while (pending > 0) {
             int value = timestamp[first];
             if (isBefore(tsEcho, value)) {
@@ -130,6 +131,7 @@ public final class AckHistory {
             if (value == tsEcho) {
                 if (echoed == NONE && (!hasView || viewTimestamp != tsEcho)) {
                     echoed = timeNanos[first];
+                    before = viewAck;
                     shortest = Math.min(shortest, now - echoed); // the echoed one has arrived
                 }
                 if (timeNanos[first] > now - shortest) {
@@ -138,18 +140,19 @@ public final class AckHistory {
             }
             pop();
         }
+        earlierAck = before;
         return echoed;
     }
 
     /** Moves the view to the acknowledgments that passed the tap at or before {@code time}. */
     public void advanceByTime(long time) {
         while (pending > 0 && timeNanos[first] <= time) {
+            earlierAck = viewAck;
             pop();
         }
     }
 
     private void pop() {
-        viewAdvance = Math.max(0, ack[first] - viewAck);
         viewAck = Math.max(viewAck, ack[first]);
         viewEdge = Math.max(viewEdge, edge[first]);
         viewTimeNanos = timeNanos[first];
@@ -164,9 +167,12 @@ public final class AckHistory {
         return viewAck;
     }
 
-    /** Bytes that the newest acknowledgment the sender had seen advanced by. */
-    public long viewAdvance() {
-        return viewAdvance;
+    /**
+     * Highest acknowledgment that the sender had certainly seen before the one that may have released its segment: of those in one
+     * step of the receiver's clock any may have.
+     */
+    public long earlierAck() {
+        return earlierAck;
     }
 
     /** Highest sequence number the sender had been allowed; 0 if none. */
@@ -188,7 +194,7 @@ public final class AckHistory {
     public void writeTo(DataOutput out) throws IOException {
         out.writeBoolean(hasView);
         Varint.write(out, viewAck);
-        Varint.write(out, viewAdvance);
+        Varint.write(out, viewAck - earlierAck);
         Varint.write(out, viewEdge - viewAck);
         Varint.write(out, hasView ? viewTimeNanos : 0);
         Varint.write(out, viewTimestamp);
@@ -212,7 +218,7 @@ public final class AckHistory {
     public void readFrom(DataInput in) throws IOException {
         hasView = in.readBoolean();
         viewAck = Varint.read(in);
-        viewAdvance = Varint.read(in);
+        earlierAck = viewAck - Varint.read(in);
         viewEdge = viewAck + Varint.read(in);
         long viewTime = Varint.read(in);
         viewTimeNanos = hasView ? viewTime : NONE;

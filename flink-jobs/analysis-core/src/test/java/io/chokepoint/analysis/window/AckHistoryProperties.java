@@ -67,7 +67,7 @@ class AckHistoryProperties {
 
         private List<Object> answers() {
             return List.of(
-                    acks.hasView(), acks.viewAck(), acks.viewAdvance(), acks.viewEdge(), acks.viewTimeNanos(), echoed);
+                    acks.hasView(), acks.viewAck(), acks.earlierAck(), acks.viewEdge(), acks.viewTimeNanos(), echoed);
         }
     }
 

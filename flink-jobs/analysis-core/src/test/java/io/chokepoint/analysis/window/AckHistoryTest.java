@@ -53,7 +53,7 @@ class AckHistoryTest {
             assertThat(acks.viewAck()).isEqualTo(250);
             assertThat(acks.viewEdge()).isEqualTo(1250);
             assertThat(acks.viewTimeNanos()).isEqualTo(20);
-            assertThat(acks.viewAdvance()).isEqualTo(150);
+            assertThat(acks.earlierAck()).isEqualTo(100);
         }
 
         @Test
@@ -65,7 +65,7 @@ class AckHistoryTest {
 
             assertThat(acks.viewAck()).isEqualTo(400);
             assertThat(acks.viewEdge()).isEqualTo(1400);
-            assertThat(acks.viewAdvance()).isZero();
+            assertThat(acks.earlierAck()).isEqualTo(400);
             assertThat(acks.viewTimeNanos()).isEqualTo(20);
         }
     }
@@ -122,6 +122,21 @@ class AckHistoryTest {
             assertThat(acks.advanceByEcho(40, 1, 15)).isEqualTo(10);
 
             assertThat(acks.viewAck()).isEqualTo(200);
+        }
+
+        /** Any of one tick may have released what echoes it; all of the ticks before had arrived. */
+        @Test
+        void whatPassedInEarlierTicksReleasedNothing() {
+            push(10, 1, 100);
+            push(20, 2, 200);
+            push(21, 3, 300);
+            push(22, 3, 400);
+
+            acks.advanceByEcho(40, 3, 5);
+            assertThat(acks.earlierAck()).isEqualTo(200);
+
+            acks.advanceByEcho(41, 3, 5);
+            assertThat(acks.earlierAck()).as("nothing new").isEqualTo(400).isEqualTo(acks.viewAck());
         }
 
         /** What is echoed has been seen, however short the delay was so far. */
