@@ -231,4 +231,88 @@ class KnownLinkTest {
                 expect A > B dispersion_score 0.905..0.915 # 800 in 10.6 s
                 """);
     }
+
+    /** Two of a round change places: the later one bears the older IP-ID. */
+    private static final String OVERTAKEN = """
+            +0.000000  A > B .  SECOND:END(4344)   ack @ id 2000
+            +0.000000  A > B .  FIRST:SECOND(1448) ack @ id 1000
+            +0.040000  B > A .  0:0(0) ack @-2896
+            +0.0024224 B > A .  0:0(0) ack @
+            """;
+
+    /** One in a hundred of some 440 packets. */
+    @ParameterizedTest(name = "{0} overtaken, {1} lost: {2}")
+    @CsvSource({
+        "4, 1, random_loss", //
+        "5, 1, reordering",
+        "5, 0, congestion_avoidance",
+    })
+    void moreThanOneInAHundredOvertakenIsReordering(int overtaken, int lost, String subCause) {
+        String[] rounds = new String[overtaken + lost + 1];
+        Arrays.setAll(rounds, i -> i < overtaken ? OVERTAKEN : i < overtaken + lost ? loss("40000") : NO_LOSS);
+
+        Timeline.check(rounds(rounds) + """
+                expect A > B reordered_packets %d, loss_events %d, root_cause transport, sub_cause %s
+                """.formatted(overtaken, lost, subCause));
+    }
+
+    /** So many segments in flight leave the queue so many less 33, of 1.2 ms each. */
+    @ParameterizedTest(name = "{0} in flight: {1}")
+    @CsvSource({"64, null", "70, deep_buffer"})
+    void aQueueLongerThanThePathIsDeep(int inFlight, String subCause) {
+        Timeline.check(OPENING + """
+                +0.000     A > B .  +%1$d ack @
+                +0.0375776 B > A .  0:0(0) ack 1 win 2000
+                repeat 1000 {
+                +0.0024224 B > A .  0:0(0) ack @-%2$d
+                +0.000     A > B .  +2896  ack @
+                }
+                end CAPTURE_END
+                expect A > B root_cause unshared_bottleneck, sub_cause %3$s
+                """.formatted(inFlight * 1448, (inFlight - 2) * 1448, subCause));
+    }
+
+    /** A tap that saw no SYN: shares of windows stand on a bound. */
+    @Test
+    void withoutHandshakeAVerdictIsLessSure() {
+        Timeline.check("""
+                timestamps
+                mss 1448
+                +0.000     B > A .  0:0(0) ack 1 win 2000
+                """ + FOUR_A_ROUND + """
+                end CAPTURE_END
+                expect A > B root_cause receiver_window, confidence 0.7..0.8, quality window_scale_unknown syn_missed
+                """);
+    }
+
+    @Test
+    void halfAndHalfIsMixed() {
+        Timeline.check(OPENING + FOUR_A_ROUND + """
+                +4.200 A > B .  +5792  ack @
+                end CAPTURE_END
+                expect A > B root_cause mixed, sub_cause null, confidence 0.5, share_transport 0.45..0.55
+                expect A > B evidence_a 50, evidence_b 50, evidence_c 0, attainable_bits_per_second null, advice_a 0
+                """);
+    }
+
+    /** Data one packet time apart, before the tap and without timestamps: a timer might send as evenly. */
+    @Test
+    void whatOnlyEvennessProvesIsLessSure() {
+        Timeline.check("""
+                mss 1460
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 7>
+                +0.001 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 9>
+                +0.039 A > B .  0:0(0) ack 1  win 502
+                repeat 30 {
+                +0.0012112 A > B .  +1460  ack @
+                }
+                repeat 1500 {
+                +0.0002112 B > A .  0:0(0) ack @-56940
+                +0.0010000 A > B .  +1460  ack @
+                }
+                end CAPTURE_END
+                expect A > B root_cause unshared_bottleneck, confidence 0.7..0.79
+                expect A > B quality no_timestamps !capacity_unknown
+                """);
+    }
 }

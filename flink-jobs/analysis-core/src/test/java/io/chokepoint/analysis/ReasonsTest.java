@@ -3,6 +3,7 @@ package io.chokepoint.analysis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assertions.assertAll;
 
 import io.chokepoint.analysis.row.CapacityKind;
 import io.chokepoint.analysis.row.EvidenceRule;
@@ -26,10 +27,7 @@ import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.function.Executable;
 
 /** What a row gives as reasons, advice, cost and quality follows from its other columns: over rows of every cause. */
 class ReasonsTest {
@@ -39,53 +37,33 @@ class ReasonsTest {
     private final List<Row> restarted = new ArrayList<>();
 
     /** One test of many, for the rows are dear. */
-    @TestFactory
-    Stream<DynamicTest> allFollowsFromTheOtherColumns() {
+    @Test
+    void allFollowsFromTheOtherColumns() {
         analyse();
-        return Stream.of(
-                test("every nanosecond has one cause", this::everyNanosecondHasOneCause),
-                test("what needs a capacity follows from it", this::whatNeedsACapacityFollowsFromIt),
-                test("restarts do not matter", () -> assertThat(restarted).isEqualTo(notRestarted)),
-                test("every cause is among the rows", this::everyCauseIsAmongTheRows),
-                test("the evidence bears the name of the cause", this::theEvidenceBearsTheNameOfTheCause),
-                test(
-                        "the evidence of the application is its share the window left and the flight",
-                        this::theEvidenceOfTheApplicationIsItsShareTheWindowLeftAndTheFlight),
-                test(
-                        "the evidence of a send buffer is its share its bursts and the flight",
-                        this::theEvidenceOfASendBufferIsItsShareItsBurstsAndTheFlight),
-                test(
-                        "the evidence of a window is its share its size and the round trip",
-                        this::theEvidenceOfAWindowIsItsShareItsSizeAndTheRoundTrip),
-                test(
-                        "the evidence of a full path is its share and the own rate",
-                        this::theEvidenceOfAFullPathIsItsShareAndTheOwnRate),
-                test(
-                        "the evidence of transport is its share the flight and the losses",
-                        this::theEvidenceOfTransportIsItsShareTheFlightAndTheLosses),
-                test(
-                        "the evidence of a mixture are its two largest shares",
-                        this::theEvidenceOfAMixtureAreItsTwoLargestShares),
-                test(
-                        "the evidence of a short transfer are its packets and the least",
-                        this::theEvidenceOfAShortTransferAreItsPacketsAndTheLeast),
-                test(
-                        "a buffer is advised that holds twice what was offered",
-                        this::aBufferIsAdvisedThatHoldsTwiceWhatWasOffered),
-                test("a faster link than the capacity is advised", this::aFasterLinkThanTheCapacityIsAdvised),
-                test("a deep queue is told by its length", this::aDeepQueueIsToldByItsLength),
-                test(
-                        "what is lost is counted where a known capacity is not the limit",
-                        this::whatIsLostIsCountedWhereAKnownCapacityIsNotTheLimit),
-                test(
-                        "a verdict is no surer than what is known of its time",
-                        this::aVerdictIsNoSurerThanWhatIsKnownOfItsTime),
-                test("scores follow from their columns", this::scoresFollowFromTheirColumns),
-                test("quality follows from the columns", this::qualityFollowsFromTheColumns));
+        assertAll(
+                this::everyNanosecondHasOneCause,
+                this::whatNeedsACapacityFollowsFromIt,
+                this::restartsDoNotMatter,
+                this::everyCauseIsAmongTheRows,
+                this::theEvidenceBearsTheNameOfTheCause,
+                this::theEvidenceOfTheApplicationIsItsShareTheWindowLeftAndTheFlight,
+                this::theEvidenceOfASendBufferIsItsShareItsBurstsAndTheFlight,
+                this::theEvidenceOfAWindowIsItsShareItsSizeAndTheRoundTrip,
+                this::theEvidenceOfAFullPathIsItsShareAndTheOwnRate,
+                this::theEvidenceOfTransportIsItsShareTheFlightAndTheLosses,
+                this::theEvidenceOfAMixtureAreItsTwoLargestShares,
+                this::theEvidenceOfAShortTransferAreItsPacketsAndTheLeast,
+                this::aBufferIsAdvisedThatHoldsTwiceWhatWasOffered,
+                this::aFasterLinkThanTheCapacityIsAdvised,
+                this::aDeepQueueIsToldByItsLength,
+                this::whatIsLostIsCountedWhereAKnownCapacityIsNotTheLimit,
+                this::aVerdictIsNoSurerThanWhatIsKnownOfItsTime,
+                this::scoresFollowFromTheirColumns,
+                this::qualityFollowsFromTheColumns);
     }
 
-    private static DynamicTest test(String name, Executable judge) {
-        return DynamicTest.dynamicTest(name, judge);
+    private void restartsDoNotMatter() {
+        assertThat(restarted).isEqualTo(notRestarted);
     }
 
     private void analyse() {
