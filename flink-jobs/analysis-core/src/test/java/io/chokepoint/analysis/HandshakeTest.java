@@ -238,7 +238,7 @@ class HandshakeTest {
                 +0.010 B > A P. +100   ack @  win 500
                 +0.010 A > B .  0:0(0) ack @  win 502
                 end CAPTURE_END
-                expect A > B quality !window_scale_unknown, receiver_window_max_bytes 128000
+                expect A > B quality !window_scale_unknown bad_options, receiver_window_max_bytes 128000
                 expect B > A quality window_scale_unknown, receiver_window_max_bytes 502
                 """);
     }

@@ -88,34 +88,67 @@ class KnownLinkTest {
                 expect A > B bottleneck_side null, queue_bytes_at_loss null
                 expect A > B b_score 1..1.07                # of a window of 44 the longest gap: 42.4 ms
                 expect A > B quality !capacity_unknown !coarse_clock !no_timestamps !offload !capture_loss !duplicated
-                expect A > B quality !syn_missed !one_direction !window_scale_unknown !hole
+                expect A > B quality !syn_missed !one_direction !window_scale_unknown !hole !bad_options
                 """);
     }
+
+    /** Four segments fill it; what the path holds is 10 Mbit/s for 41 ms, so 51 KB. */
+    @Test
+    void aWindowIsAdvisedThatHoldsTwiceThePath() {
+        Timeline.check(OPENING + FOUR_A_ROUND.replace("win 509", "win 12") + """
+                end CAPTURE_END
+                expect A > B root_cause receiver_window, sub_cause window_clamped, receiver_window_score 0.85..1
+                expect A > B advice_a 102..104, attainable_bits_per_second 9990000..10010000, rca_cause receiver_window
+                expect A > B burstiness_score 0.8..1, evidence_a 85..90, evidence_b 6..10, evidence_c 40000
+                """);
+    }
+
+    private static final String TEN_SHORT_ONES = """
+            repeat 10 {
+            +1.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            +0.000 A > B . +2896 ack @
+            +0.040 B > A . 0:0(0) ack @
+            }
+            """;
 
     /** The rate of a life is that of its bulk transfers, not of the ten short ones, which are half as fast. */
     @Test
     void shortTransfersAreNotPartOfTheDispersion() {
-        Timeline.check(OPENING + FOUR_A_ROUND + """
-                repeat 10 {
-                +1.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                +0.000 A > B . +2896 ack @
-                +0.040 B > A . 0:0(0) ack @
-                }
+        Timeline.check(OPENING + FOUR_A_ROUND + TEN_SHORT_ONES + """
                 end CAPTURE_END
                 expect A > B dispersion_score 0.88..0.89, share_application 0.59..0.61, sub_cause idle
+                """);
+    }
+
+    @Test
+    void ofADownloadNeither() {
+        String download = (FOUR_A_ROUND + TEN_SHORT_ONES)
+                .replace("A > B", "sender")
+                .replace("B > A", "A > B")
+                .replace("sender", "B > A");
+
+        Timeline.check("""
+                timestamps
+                mss 1448
+                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 9>
+                +0.000 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 7>
+                +0.040 A > B .  0:0(0) ack 1  win 502
+                """ + download + """
+                end CAPTURE_END
+                expect B > A dispersion_score 0.88..0.89, sub_cause idle
                 """);
     }
 

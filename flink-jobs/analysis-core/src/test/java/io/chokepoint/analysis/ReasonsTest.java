@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assertions.assertAll;
 
+import io.chokepoint.analysis.row.AdviceRule;
 import io.chokepoint.analysis.row.CapacityKind;
 import io.chokepoint.analysis.row.EvidenceRule;
 import io.chokepoint.analysis.row.Quality;
@@ -24,6 +26,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -55,6 +59,7 @@ class ReasonsTest {
                 this::theEvidenceOfAShortTransferAreItsPacketsAndTheLeast,
                 this::aBufferIsAdvisedThatHoldsTwiceWhatWasOffered,
                 this::aFasterLinkThanTheCapacityIsAdvised,
+                this::theAdviceFollowsFromTheSubCause,
                 this::aDeepQueueIsToldByItsLength,
                 this::whatIsLostIsCountedWhereAKnownCapacityIsNotTheLimit,
                 this::aVerdictIsNoSurerThanWhatIsKnownOfItsTime,
@@ -241,6 +246,34 @@ class ReasonsTest {
                 "unshared_bottleneck",
                 row -> assertThat((double) row.get(RowField.ADVICE_A))
                         .isCloseTo(row.get(RowField.CAPACITY_BITS_PER_SECOND) / 1e3, within(1.0)));
+    }
+
+    private void theAdviceFollowsFromTheSubCause() {
+        Map<String, AdviceRule> advice = Map.ofEntries(
+                entry("idle", AdviceRule.APPLICATION_IDLE),
+                entry("paced", AdviceRule.APPLICATION_IDLE),
+                entry("small_writes", AdviceRule.APPLICATION_SMALL_WRITES),
+                entry("waiting_for_peer", AdviceRule.APPLICATION_WAITS),
+                entry("window_unscaled", AdviceRule.RECEIVER_WINDOW_SCALING),
+                entry("window_clamped", AdviceRule.RECEIVER_WINDOW),
+                entry("slow_reader", AdviceRule.SLOW_READER),
+                entry("zero_window", AdviceRule.SLOW_READER),
+                entry("deep_buffer", AdviceRule.SHARED_DEEP_BUFFER),
+                entry("sharing_undecided", AdviceRule.BOTTLENECK),
+                entry("slow_start", AdviceRule.TRANSPORT_SLOW_START),
+                entry("random_loss", AdviceRule.TRANSPORT_LOSS),
+                entry("reordering", AdviceRule.TRANSPORT_REORDERING),
+                entry("congestion_avoidance", AdviceRule.TRANSPORT_GROWTH));
+        Set<String> silent = Set.of("short_transfer", "unshared_bottleneck");
+        assertThat(rows)
+                .filteredOn(row -> !row.isNull(RowField.SUB_CAUSE) && !silent.contains(label(row, RowField.ROOT_CAUSE)))
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(AdviceRule.values()[(int) row.get(RowField.ADVICE_RULE)])
+                        .isEqualTo(advice.get(label(row, RowField.SUB_CAUSE))));
+        of(
+                "unshared_bottleneck",
+                row -> assertThat(AdviceRule.values()[(int) row.get(RowField.ADVICE_RULE)])
+                        .isEqualTo(AdviceRule.UNSHARED_BOTTLENECK));
     }
 
     private void aDeepQueueIsToldByItsLength() {
