@@ -107,6 +107,21 @@ class FlowAnalysisTest {
         assertThat(analysis.isFinished()).isTrue();
     }
 
+    /** Of most flows little is kept: neither rates nor distributions, and of ACKs that no data answer the newest only. */
+    @ParameterizedTest(name = "{0} segments: {1}..{2} bytes of state")
+    @CsvSource({"10, 0, 750", "49, 0, 750", "50, 1000, 1500"})
+    void theStateOfAMouseIsSmall(int segments, int least, int most) {
+        PacketScript.parse(DATA.formatted(segments) + """
+                repeat 40 {
+                +0.001 B > A P. +10    ack @
+                }
+                """).runs(RunCutter.PROBE).stream()
+                .filter(run -> run.endReason().equals("NONE"))
+                .forEach(this::take);
+
+        assertThat(Restored.bytes(analysis::writeTo)).hasSizeBetween(least, most);
+    }
+
     @ParameterizedTest(name = "first byte {0}")
     @ValueSource(bytes = {0, 4, 127})
     void aStateOfAnotherVersionIsRefused(byte version) {
