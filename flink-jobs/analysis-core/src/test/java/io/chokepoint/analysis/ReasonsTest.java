@@ -36,6 +36,30 @@ import org.junit.jupiter.api.Test;
 /** What a row gives as reasons, advice, cost and quality follows from its other columns: over rows of every cause. */
 class ReasonsTest {
     private static final double BITS_PER_BYTE_NANOS = 8e9;
+    private static final List<PathScenario> SCENARIOS = Stream.concat(
+                    PathScenarios.catalogue().stream().map(Labelled::scenario).map(scenario -> scenario.lasting(2_500)),
+                    Stream.of(
+                            PathScenario.named("small writes").application(Application.periodic(500, 5_000_000)),
+                            PathScenario.named("unscaled").roundTrip(40_000).receiveBuffer(65_535, 0),
+                            PathScenario.named("clamped").roundTrip(40_000).receiveBuffer(40_000, 2),
+                            PathScenario.named("slow reader")
+                                    .receiveBuffer(256_000, 7)
+                                    .readingAt(1_000_000),
+                            PathScenario.named("stopping reader")
+                                    .receiveBuffer(100_000, 10)
+                                    .readingAt(40_000)
+                                    .lasting(4_000),
+                            PathScenario.named("deep buffer").bottleneck(20, 60),
+                            PathScenario.named("window on a known link")
+                                    .bottleneck(20, 60)
+                                    .roundTrip(40_000)
+                                    .receiveBuffer(60_000, 2),
+                            PathScenario.named("lossy")
+                                    .bottleneck(20, 60)
+                                    .loss(0.01)
+                                    .reordering(0.02, 1_500),
+                            PathScenario.named("deep and shared").flows(3).bottleneck(10, 200)))
+            .toList();
     private final List<Row> rows = new ArrayList<>();
     private final List<Row> notRestarted = new ArrayList<>();
     private final List<Row> restarted = new ArrayList<>();
@@ -72,28 +96,8 @@ class ReasonsTest {
     }
 
     private void analyse() {
-        Stream<PathScenario> others = Stream.of(
-                PathScenario.named("small writes").application(Application.periodic(500, 5_000_000)),
-                PathScenario.named("unscaled").roundTrip(40_000).receiveBuffer(65_535, 0),
-                PathScenario.named("clamped").roundTrip(40_000).receiveBuffer(40_000, 2),
-                PathScenario.named("slow reader").receiveBuffer(256_000, 7).readingAt(1_000_000),
-                PathScenario.named("stopping reader")
-                        .receiveBuffer(100_000, 10)
-                        .readingAt(40_000)
-                        .lasting(4_000),
-                PathScenario.named("deep buffer").bottleneck(20, 60),
-                PathScenario.named("window on a known link")
-                        .bottleneck(20, 60)
-                        .roundTrip(40_000)
-                        .receiveBuffer(60_000, 2),
-                PathScenario.named("lossy").bottleneck(20, 60).loss(0.01).reordering(0.02, 1_500),
-                PathScenario.named("deep and shared").flows(3).bottleneck(10, 200));
-        Stream.concat(
-                        PathScenarios.catalogue().stream()
-                                .map(Labelled::scenario)
-                                .map(scenario -> scenario.lasting(2_500)),
-                        others)
-                .flatMap(scenario -> PathSimulator.run(scenario).stream())
+        SCENARIOS.stream()
+                .flatMap(scenario -> Simulated.flows(scenario).stream())
                 .forEach(this::analyse);
         PacketScript.names(Path.of(System.getProperty("chokepoint.root", "../.."), "schemas/golden/scripts"))
                 .forEach(name -> rows.addAll(Tap.rowsOf(PacketScript.load(name).runs(RunCutter.PROBE))));
@@ -110,12 +114,12 @@ class ReasonsTest {
     }
 
     private void analyse(SimulatedFlow flow) {
-        List<Row> before = Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "CAPTURE_END", 0));
+        List<Row> before = Simulated.rows(flow.flow(), flow.before());
         notRestarted.addAll(before);
         rows.addAll(before);
-        rows.addAll(Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.after(), "CAPTURE_END", 0)));
+        rows.addAll(Simulated.rows(flow.flow(), flow.after()));
         Tap restarting = new Tap();
-        RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "CAPTURE_END", 0).forEach(run -> {
+        Simulated.runs(flow.flow(), flow.before()).forEach(run -> {
             restarting.take(run);
             restarting.restart();
         });
