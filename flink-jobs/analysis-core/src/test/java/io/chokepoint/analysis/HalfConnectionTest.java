@@ -133,6 +133,22 @@ class HalfConnectionTest {
                 """.formatted(option, share));
     }
 
+    @Test
+    void whatWasOnlyOvertakenKeepsNobodyWaiting() {
+        Timeline.check(OPENING + """
+                repeat 2 {
+                +0.000 A > B .  +2896  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                +0.000 A > B .  7241:8689(1448) ack @ <TS val 500 ecr @>
+                +0.001 A > B .  5793:7241(1448) ack @ <TS val 499 ecr @>
+                +0.010 B > A .  0:0(0) ack @
+                +0.500 A > B .  +1448  ack @
+                end CAPTURE_END
+                expect A > B reordered_packets 1, share_application 0.89..0.95
+                """);
+    }
+
     /** The path takes 10 ms; an ACK of one segment comes after 50, be it the last one outstanding or not. */
     @ParameterizedTest(name = "others outstanding: {0}: {1}")
     @CsvSource({"true, bottleneck", "false, transport"})
