@@ -376,6 +376,31 @@ class PathModelTest {
         assertThat(link.gapsNanos() + link.interleavedNanos()).isZero();
     }
 
+    @Test
+    void aRateFarAboveItRefutesACapacity() {
+        PathModel link = acknowledged(grown(), 200, 2 * PACKET_NANOS, 2, 0);
+        assertThat(link.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(1));
+        acknowledged(link, 100, 2 * PACKET_NANOS, 3, -1);
+        link.isFull(now, false); // a repair: what comes at once was not delivered at once
+        assertThat(link.capacityBitsPerSecond()).isPositive();
+
+        link.isFull(now, true);
+        assertThat(link.bestBitsPerSecond()).isCloseTo(15e6, withinPercentage(2));
+        assertThat(link.capacityBitsPerSecond()).isZero();
+    }
+
+    @Test
+    void theBestRateIsThatOfTheStreamThatShowsTheLink() {
+        PathModel even = grown();
+        passData(even, 200, !PUSHED, false);
+        assertThat(even.isJudgedByData()).isTrue();
+
+        assertThat(even.isFull(now, true)).isTrue();
+        assertThat(even.bestBitsPerSecond()).isCloseTo(10e6, withinPercentage(5));
+        assertThat(even.isUsedUp(now)).isTrue();
+        assertThat(even.isUsedUp(now + 20 * MILLI)).isFalse();
+    }
+
     // ---- what is forgotten ----
 
     @Test
