@@ -78,6 +78,21 @@ class FlowAnalysisTest {
         assertThat(identity.tunnelId()).isEqualTo(tunnel == null ? Row.NULL : tunnel);
     }
 
+    @ParameterizedTest(name = "client {0}, server {1}")
+    @CsvSource({"2001:db8:1::1, 2001:db8:2::2", "2001:db8:2::2, 2001:db8:1::1"})
+    void bothHalvesOfAnAddressAreOfTheSameEnd(String client, String server) {
+        PacketScript.parse("flow A [" + client + "]:40000 B [" + server + "]:443\n" + DATA.formatted(1))
+                .runs(RunCutter.PROBE)
+                .forEach(this::take);
+
+        FlowIdentity identity = rows.get(0).identity();
+        boolean isFirstLow = client.endsWith("1");
+        assertThat(identity.clientHigh()).isEqualTo(isFirstLow ? 0x20010db8_00010000L : 0x20010db8_00020000L);
+        assertThat(identity.clientLow()).isEqualTo(isFirstLow ? 1 : 2);
+        assertThat(identity.serverHigh()).isEqualTo(isFirstLow ? 0x20010db8_00020000L : 0x20010db8_00010000L);
+        assertThat(identity.serverLow()).isEqualTo(isFirstLow ? 2 : 1);
+    }
+
     // ---- its state ----
 
     @Test
