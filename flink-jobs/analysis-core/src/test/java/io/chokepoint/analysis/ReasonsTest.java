@@ -14,12 +14,10 @@ import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
-import io.chokepoint.testkit.RunSpec;
 import io.chokepoint.testkit.sim.Application;
 import io.chokepoint.testkit.sim.PathScenario;
 import io.chokepoint.testkit.sim.PathScenarios;
 import io.chokepoint.testkit.sim.PathScenarios.Labelled;
-import io.chokepoint.testkit.sim.PathSimulator;
 import io.chokepoint.testkit.sim.SimulatedFlow;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +58,14 @@ class ReasonsTest {
                                     .reordering(0.02, 1_500),
                             PathScenario.named("deep and shared").flows(3).bottleneck(10, 200)))
             .toList();
+    private static final PathScenario OVERFLOWS =
+            PathScenario.named("overflows").bottleneck(20, 60).lasting(5_000);
+    private static final PathScenario UPLOAD = PathScenario.named("upload").bottleneck(20, 60);
+    private static final PathScenario DOWNLOAD =
+            PathScenario.named("download").bottleneck(20, 60).serverSends();
+    private static final PathScenario FAST =
+            PathScenario.named("fast").bottleneck(100, 100).lasting(2_000);
+
     private final List<Row> rows = new ArrayList<>();
     private final List<Row> notRestarted = new ArrayList<>();
     private final List<Row> restarted = new ArrayList<>();
@@ -370,11 +376,9 @@ class ReasonsTest {
     /** Sixty packets of 1514 bytes fit the queue that overflows. */
     @Test
     void theQueueAtALossIsThatOfTheLink() {
-        SimulatedFlow flow = PathSimulator.run(
-                        PathScenario.named("overflows").bottleneck(20, 60).lasting(5_000))
-                .get(0);
+        SimulatedFlow flow = Simulated.flows(OVERFLOWS).get(0);
 
-        Row before = life(Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "FIN", 0)));
+        Row before = life(Simulated.rows(flow.flow(), flow.before()));
 
         assertThat(before.get(RowField.LOSS_EVENTS)).isPositive();
         assertThat(before.get(RowField.QUEUE_BYTES_AT_LOSS)).isBetween(60 * 1_514L / 2, 60 * 1_514L * 5 / 4);
@@ -382,17 +386,14 @@ class ReasonsTest {
 
     @Test
     void thePlaceOfTheTapIsToldFromTheClient() {
-        SimulatedFlow up = PathSimulator.run(PathScenario.named("upload").bottleneck(20, 60))
-                .get(0);
-        SimulatedFlow down = PathSimulator.run(
-                        PathScenario.named("download").bottleneck(20, 60).serverSends())
-                .get(0);
+        SimulatedFlow up = Simulated.flows(UPLOAD).get(0);
+        SimulatedFlow down = Simulated.flows(DOWNLOAD).get(0);
 
-        for (Row row : Tap.rowsOf(RunCutter.PROBE.cutAndEnd(up.flow(), up.before(), "FIN", 0))) {
+        for (Row row : Simulated.rows(up.flow(), up.before())) {
             assertThat(row.get(RowField.PATH_POSITION)).isLessThan(50);
             assertThat(label(row, RowField.BOTTLENECK_SIDE)).isEqualTo("after_tap");
         }
-        for (Row row : Tap.rowsOf(RunCutter.PROBE.cutAndEnd(down.flow(), down.before(), "FIN", 0))) {
+        for (Row row : Simulated.rows(down.flow(), down.before())) {
             assertThat(row.get(RowField.PATH_POSITION)).isGreaterThan(950);
         }
     }
@@ -407,13 +408,12 @@ class ReasonsTest {
 
     @Test
     void aClockCoarserThanThePacketsIsTold() {
-        SimulatedFlow flow = PathSimulator.run(
-                        PathScenario.named("fast").bottleneck(100, 100).lasting(2_000))
-                .get(0);
-        List<RunSpec> runs = RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "FIN", 0);
+        SimulatedFlow flow = Simulated.flows(FAST).get(0);
+        Tap coarseTap = new Tap().resolving(1_000_000);
+        Simulated.runs(flow.flow(), flow.before()).forEach(coarseTap::take);
 
-        Row fine = life(new Tap().takeAll(runs).rows());
-        Row coarse = life(new Tap().resolving(1_000_000).takeAll(runs).rows());
+        Row fine = life(Simulated.rows(flow.flow(), flow.before()));
+        Row coarse = life(coarseTap.rows());
 
         assertThat(has(fine, Quality.COARSE_CLOCK)).isFalse();
         assertThat(has(coarse, Quality.COARSE_CLOCK)).isTrue();
