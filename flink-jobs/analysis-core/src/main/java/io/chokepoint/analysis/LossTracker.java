@@ -100,10 +100,11 @@ final class LossTracker {
         long sentAt = seenBefore ? sent.timeAtOrAfter(end) : SentHistory.NONE;
         long age = sentAt == SentHistory.NONE ? path.timeoutNanos() : now - sentAt;
         boolean isProbe = end == sndMax && !recovering; // no probes during a repair (RFC 8985 §7.2)
-        if (sequence == una && age >= path.timeoutNanos()) {
-            return isProbe ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_TIMEOUT_BYTES;
+        if (isProbe) {
+            return Sum.RETRANSMITTED_TAIL_PROBE_BYTES;
         }
-        return isProbe ? Sum.RETRANSMITTED_TAIL_PROBE_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
+        boolean isTimeout = sequence == una && age >= path.timeoutNanos();
+        return isTimeout ? Sum.RETRANSMITTED_TIMEOUT_BYTES : Sum.RETRANSMITTED_OTHER_BYTES;
     }
 
     /** A retransmission at or above {@code recover} is a new loss event (RFC 6675 §2). */
@@ -118,7 +119,7 @@ final class LossTracker {
         long unlikely = path.packetTimeNanos() == 0
                 ? path.lowestRttNanos() / QUEUE_SHARE
                 : Math.max(RANDOM_LOSS_PACKET_TIMES * path.packetTimeNanos(), path.lowestRttNanos() / JITTER_SHARE);
-        fromQueue = queue > unlikely && queue > 0;
+        fromQueue = queue > unlikely;
         if (path.packetTimeNanos() == 0) {
             return;
         }

@@ -122,6 +122,25 @@ class FlowControlTest {
                 """);
     }
 
+    /** Two seconds, and three in which the application wrote nothing: these are not the window's. */
+    @Test
+    void theScoreOfAWindowLeavesTheApplicationsTimeOut() {
+        Timeline.check("""
+                +0.000 A > B S  0:0(0)        win 65535 <mss 1460,sackOK,wscale 0>
+                +0.010 B > A S. 0:0(0) ack 1  win 64240 <mss 1460,sackOK,wscale 0>
+                +0.000 A > B .  0:0(0) ack 1
+                repeat 200 {
+                +0.000 A > B .  +64240 ack @
+                +0.010 B > A .  0:0(0) ack @  win 64240
+                }
+                +0.000 A > B P. +1460  ack @
+                +0.010 B > A .  0:0(0) ack @  win 64240
+                +3.000 A > B P. +1460  ack @
+                end CAPTURE_END
+                expect A > B share_application 0.59..0.61, receiver_window_score 0.98..1
+                """);
+    }
+
     @Test
     void aWindowThatAlwaysHasRoomIsNot() {
         Timeline.check(OPENING + """

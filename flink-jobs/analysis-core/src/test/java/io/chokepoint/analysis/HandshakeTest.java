@@ -16,24 +16,28 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who is the client, which options hold, and what the handshake's delays say. */
 class HandshakeTest {
-    @Test
-    void whoSendsTheSynIsTheClientWhateverThePorts() {
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"A 10.0.0.1:443 B 10.0.0.2:50000", "A 10.0.0.2:443 B 10.0.0.1:50000"})
+    void whoSendsTheSynIsTheClientWhateverThePorts(String ends) {
         Timeline.check("""
-                flow A 10.0.0.1:443 B 10.0.0.2:50000
+                flow %s
                 +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 7>
                 +0.010 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 7>
                 +0.030 A > B .  0:0(0) ack 1  win 502
                 +0.000 A > B P. +100   ack 1
+                +0.010 B > A P. +100   ack @
                 end CAPTURE_END
                 expect client A
                 expect A > B quality !syn_missed !window_scale_unknown, rtt_min_seconds 0.04, path_position 0.75
-                """);
+                expect B > A quality !syn_missed !window_scale_unknown, rtt_min_seconds 0.04, path_position 0.75
+                """.formatted(ends));
     }
 
-    @Test
-    void withoutTheSynTheSynAckNamesTheClient() {
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"A 10.0.0.1:443 B 10.0.0.2:50000", "A 10.0.0.2:443 B 10.0.0.1:50000"})
+    void withoutTheSynTheSynAckNamesTheClient(String ends) {
         Timeline.check("""
-                flow A 10.0.0.1:443 B 10.0.0.2:50000
+                flow %s
                 +0.010 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 7>
                 +0.030 A > B .  0:0(0) ack 1  win 502
                 +0.000 A > B P. +100   ack 1
@@ -42,7 +46,7 @@ class HandshakeTest {
                 expect client A
                 expect A > B quality syn_missed !window_scale_unknown, receiver_window_max_bytes 65152
                 expect B > A quality syn_missed window_scale_unknown, receiver_window_max_bytes 502
-                """);
+                """.formatted(ends));
     }
 
     @Test
@@ -106,10 +110,11 @@ class HandshakeTest {
                 """);
     }
 
-    @Test
-    void aSynBehindItsAnswerStillAgreesOnTheScale() {
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"A 10.0.0.1:443 B 10.0.0.2:50000", "A 10.0.0.2:443 B 10.0.0.1:50000"})
+    void aSynBehindItsAnswerStillAgreesOnTheScale(String ends) {
         Timeline.check("""
-                flow A 10.0.0.1:443 B 10.0.0.2:50000
+                flow %s
                 +0.000 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,wscale 8>
                 +0.000 A > B S  0:0(0)        win 64240 <mss 1460,wscale 7>
                 +0.010 A > B .  0:0(0) ack 1  win 502
@@ -120,7 +125,7 @@ class HandshakeTest {
                 expect client A
                 expect A > B quality !syn_missed !window_scale_unknown, receiver_window_max_bytes 128000, rtt_min_seconds null
                 expect B > A quality !syn_missed !window_scale_unknown, receiver_window_max_bytes 64256
-                """);
+                """.formatted(ends));
     }
 
     @Test
@@ -238,7 +243,7 @@ class HandshakeTest {
                 +0.010 B > A P. +100   ack @  win 500
                 +0.010 A > B .  0:0(0) ack @  win 502
                 end CAPTURE_END
-                expect A > B quality !window_scale_unknown, receiver_window_max_bytes 128000
+                expect A > B quality !window_scale_unknown bad_options, receiver_window_max_bytes 128000
                 expect B > A quality window_scale_unknown, receiver_window_max_bytes 502
                 """);
     }

@@ -3,9 +3,15 @@ package io.chokepoint.analysis;
 
 import static io.chokepoint.analysis.Timeline.OPENING;
 
+import io.chokepoint.testkit.PacketScript;
+import io.chokepoint.testkit.RunCutter;
+import io.chokepoint.testkit.RunSpec;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What was sent again and why, what came late, and what only the tap has missed. */
 class LossTest {
@@ -341,5 +347,89 @@ class LossTest {
                 end CAPTURE_END
                 expect A > B ecn_ce_packets 1, data_packets 12
                 """);
+    }
+
+    @Test
+    void whatWasSentDuringARepairAndGotLostIsANewLoss() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:21721>
+                +0.000 A > B .  14481:15929(1448) ack @
+                +0.000 A > B .  +2896  ack @                # 21721:23169 does
+                +0.010 B > A .  0:0(0) ack 14481 <sack 23169:24617 15929:21721>
+                +0.000 A > B .  21721:23169(1448) ack @
+                +0.010 B > A .  0:0(0) ack @
+                end CAPTURE_END
+                expect A > B retransmitted_fast_bytes 2896, retransmitted_other_bytes 0, loss_events 2
+                """);
+    }
+
+    @Test
+    void theSecondSegmentOfALossIsOfTheSameRepair() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 and 17377:18825 get lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377 18825:21721>
+                +0.000 A > B .  14481:15929(1448) ack @
+                +0.010 B > A .  0:0(0) ack 17377 <sack 18825:21721>
+                +0.000 A > B .  17377:18825(1448) ack @
+                +0.010 B > A .  0:0(0) ack @
+                end CAPTURE_END
+                expect A > B retransmitted_fast_bytes 2896, retransmitted_other_bytes 0, loss_events 1
+                """);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"15929:17377", "17377:18825", "20273:21721"})
+    void aDuplicateReportLiesWithinTheBlockBehindIt(String duplicate) {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:21721>
+                +0.000 A > B .  %1$s(1448) ack @
+                +0.010 B > A .  0:0(0) ack 14481 <sack %1$s 15929:21721>
+                end CAPTURE_END
+                expect A > B retransmitted_spurious_bytes 1448, retransmitted_fast_bytes 0, retransmitted_other_bytes 0
+                """.formatted(duplicate));
+    }
+
+    @Test
+    void aFirstBlockBesideTheSecondReportsNoDuplicate() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 and 17377:18825 get lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                +0.000 A > B .  14481:15929(1448) ack @
+                +0.001 B > A .  0:0(0) ack 14481 <sack 18825:20273 15929:17377>
+                end CAPTURE_END
+                expect A > B retransmitted_spurious_bytes 0, retransmitted_fast_bytes 1448
+                """);
+    }
+
+    /** The network doubled 17377:18825; its second copy says nothing of how long the first one took. */
+    @Test
+    void aDuplicateReportAmongTheHeldTimesNothing() {
+        Timeline.check(ROUND_TRIPS + """
+                +0.000 A > B .  +7240  ack @                # 14481:15929 gets lost
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:18825>
+                +0.020 B > A .  0:0(0) ack 14481 <sack 17377:18825 15929:20273>
+                end CAPTURE_END
+                expect A > B buffer_delay_percent 0
+                """);
+    }
+
+    @Test
+    void whatWasRepairedInAHoleOfTheRunsTheTapDidNotMiss() {
+        PacketScript script = PacketScript.parse(ROUND_TRIPS + """
+                +0.000 A > B .  15929:17377(1448) ack @     # 14481:15929 got lost before the tap
+                +0.010 B > A .  0:0(0) ack 14481 <sack 15929:17377>
+                +0.000 A > B .  14481:15929(1448) ack @     # in the run that is missing
+                +0.010 B > A .  0:0(0) ack 17377
+                +0.000 A > B .  +1448  ack @
+                +0.010 B > A .  0:0(0) ack @
+                end CAPTURE_END
+                expect A > B data_packets 12, capture_loss_bytes 0, quality hole !capture_loss
+                """);
+        List<RunSpec> runs = new ArrayList<>(script.runs(new RunCutter(1, true, false)));
+        runs.remove(3 + 20 + 2);
+
+        Timeline.check(script, Tap.rowsOf(runs));
     }
 }

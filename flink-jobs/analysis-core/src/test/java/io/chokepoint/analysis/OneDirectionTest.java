@@ -18,6 +18,7 @@ class OneDirectionTest {
                 end CAPTURE_END
                 expect client A
                 expect A > B data_packets 200, root_cause unknown, share_unknown 0.8..1, quality one_direction
+                expect A > B evidence_a 80..99, confidence 0.7..0.8
                 expect A > B receiver_window_max_bytes null, outstanding_max_bytes null, receiver_window_score null
                 expect A > B retransmission_score 0, capture_loss_bytes 0
                 expect B > A none

@@ -261,4 +261,215 @@ class PathModelTest {
         PathModel copy = Restored.from(queued::writeTo, new PathModel(), PathModel::readFrom);
         assertThat(copy.highestRateInQueue()).isEqualTo(queued.highestRateInQueue());
     }
+
+    // ---- delays ----
+
+    @Test
+    void theTimeoutIsThatOfRfc6298() {
+        assertThat(path.timeoutNanos()).isZero();
+
+        path.onReceiverDelay(now, 100 * MILLI, true); // variation 50
+        assertThat(path.timeoutNanos()).isEqualTo(300 * MILLI);
+
+        path.onReceiverDelay(now, 180 * MILLI, true); // smoothed 110, variation 57.5
+        assertThat(path.rttNanos()).isEqualTo(110 * MILLI);
+        assertThat(path.timeoutNanos()).isEqualTo(340 * MILLI);
+    }
+
+    @Test
+    void aDelayThatShowsNoQueueBoundsThePathNevertheless() {
+        path.onReceiverDelay(now, 40 * MILLI, true);
+        path.onReceiverDelay(now, 30 * MILLI, false);
+
+        assertThat(path.lowestRttNanos()).isEqualTo(30 * MILLI);
+    }
+
+    /** On a link of a known rate one and a half packet times, or the jitter of a long path, or four steps of the clock. */
+    @ParameterizedTest(name = "round trip {0} ms, steps of {1} us, {2} us longer: queue {3}")
+    @CsvSource({
+        "40,  1,   1800,  false",
+        "40,  1,   1830,  true",
+        "400, 1,   12500, false",
+        "400, 1,   12530, true",
+        "40,  700, 2790,  false",
+        "40,  700, 2810,  true",
+    })
+    void aQueueStandsAboveWhatJitterAndClockMake(long roundTripMillis, long stepMicros, long micros, boolean stands) {
+        PathModel link = new PathModel();
+        link.growUp();
+        link.setSegmentLayerBytes(FRAME);
+        link.onReceiverDelay(now, roundTripMillis * MILLI, false);
+        link.receiverSide().add(now, roundTripMillis * MILLI, MILLI);
+        passData(link, 400, !PUSHED, false);
+        assertThat(link.packetTimeNanos()).isBetween(PACKET_NANOS - 2_000, PACKET_NANOS + 2_000);
+        link.setResolution(stepMicros * 1_000);
+        for (int i = 0; i < 9; i++) {
+            link.receiverSide().add(now += MILLI, roundTripMillis * MILLI + micros * 1_000, MILLI);
+        }
+
+        assertThat(link.isQueueInEachRound()).isEqualTo(stands);
+    }
+
+    /** Three ms before the tap: on a link of unknown rate that is a queue if it takes two packets at the usual rate. */
+    @ParameterizedTest(name = "a packet every {0} us: queue {1}")
+    @CsvSource({"1900, true", "2100, false", "10000, false"})
+    void whatASendersSideTakesLongerIsAQueueBeyondTheGapsOfItsData(long gapMicros, boolean stands) {
+        PathModel slow = grown();
+        slow.onSenderDelay(now, MILLI);
+        for (int i = 0; i < 200; i++) {
+            Packet packet = segment(!PUSHED);
+            packet.hasTimestamps = true; // at the pace of the data: they prove nothing
+            packet.timestampValue = (int) (i * gapMicros / 1_000);
+            slow.onData(now += gapMicros * 1_000, packet, FRAME, true, true);
+            slow.onSenderDelay(now, 4 * MILLI);
+        }
+        assertThat(slow.provenSamples()).isZero();
+
+        assertThat(slow.isQueueStanding()).isEqualTo(stands);
+        assertThat(slow.isQueueBeforeTap()).isTrue();
+    }
+
+    // ---- spacing of ACKs ----
+
+    private PathModel acknowledged(PathModel by, int acks, long gapNanos, long segments, long dataGapNanos) {
+        for (int i = 0; i < acks; i++) {
+            by.onAck(now += gapNanos, segments * FRAME, segments, dataGapNanos, true);
+        }
+        return by;
+    }
+
+    @ParameterizedTest(name = "ACKs of {0} segments: prove {1}")
+    @CsvSource({"1, false", "2, true", "3, false"})
+    void onlyAcksOfTwoSegmentsAreDrivenByTheData(long segments, boolean prove) {
+        assertThat(acknowledged(grown(), 100, 2 * PACKET_NANOS, segments, 0).provenSamples() > 0)
+                .isEqualTo(prove);
+    }
+
+    @ParameterizedTest(name = "data 1000 us apart, their ACKs {0} us: prove {1}")
+    @CsvSource({"1999, false", "2000, true"})
+    void dataThatLeaveNoPauseForTheLinkProveIt(long gapMicros, boolean prove) {
+        assertThat(acknowledged(grown(), 100, gapMicros * 1_000, 2, 1_000_000).provenSamples() > 0)
+                .isEqualTo(prove);
+    }
+
+    /** Half of a round trip of 40 ms; 30 ms if none is known. */
+    @ParameterizedTest(name = "ACKs {0} us apart, round trip known {1}: prove {2}")
+    @CsvSource({"19999, true, true", "20000, true, false", "29999, false, true", "30000, false, false"})
+    void aLongGapIsThePauseOfASender(long gapMicros, boolean isKnown, boolean prove) {
+        PathModel slow = isKnown ? grown() : new PathModel();
+        slow.growUp();
+        slow.setSegmentLayerBytes(FRAME);
+
+        assertThat(acknowledged(slow, 100, gapMicros * 1_000, 2, 0).provenSamples() > 0)
+                .isEqualTo(prove);
+    }
+
+    @ParameterizedTest(name = "ACKs of {0} segments from a queue: prove {1}")
+    @CsvSource({"64, true", "65, false"})
+    void anAckOfVeryManySegmentsWasHeldBack(long segments, boolean prove) {
+        PathModel queued = grown();
+        for (int i = 0; i < 16; i++) {
+            queued.onReceiverDelay(now += 40 * MILLI, 100 * MILLI, true);
+        }
+        assertThat(queued.isQueueInEachRound()).isTrue();
+
+        assertThat(acknowledged(queued, 100, 10 * MILLI, segments, -1).provenSamples() > 0)
+                .isEqualTo(prove);
+    }
+
+    @Test
+    void largerSegmentsTakeALinkLonger() {
+        PathModel link = acknowledged(grown(), 200, 2 * PACKET_NANOS, 2, 0);
+        assertThat(link.packetTimeNanos()).isBetween(PACKET_NANOS - 2_000, PACKET_NANOS + 2_000);
+
+        link.setSegmentLayerBytes(2 * FRAME);
+        assertThat(link.packetTimeNanos()).isBetween(2 * PACKET_NANOS - 4_000, 2 * PACKET_NANOS + 4_000);
+    }
+
+    /** A gap into which a packet of others fits is longer than 1.4 packet times. */
+    @ParameterizedTest(name = "{0} packet times for two: of others {1}")
+    @CsvSource({"2.7, false", "2.9, true"})
+    void gapsThatOthersFilledAreTold(double packetTimes, boolean others) {
+        PathModel link = acknowledged(grown(), 200, 2 * PACKET_NANOS, 2, 0);
+        link.resetGaps();
+        long gap = Math.round(packetTimes * PACKET_NANOS);
+        acknowledged(link, 1, gap, 2, 0);
+
+        assertThat(link.gapsNanos()).isEqualTo(gap);
+        assertThat(link.interleavedNanos()).isEqualTo(others ? gap : 0);
+        link.resetGaps();
+        assertThat(link.gapsNanos() + link.interleavedNanos()).isZero();
+    }
+
+    @Test
+    void aRateFarAboveItRefutesACapacity() {
+        PathModel link = acknowledged(grown(), 200, 2 * PACKET_NANOS, 2, 0);
+        assertThat(link.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(1));
+        acknowledged(link, 100, 2 * PACKET_NANOS, 3, -1);
+        link.isFull(now, false); // a repair: what comes at once was not delivered at once
+        assertThat(link.capacityBitsPerSecond()).isPositive();
+
+        link.isFull(now, true);
+        assertThat(link.bestBitsPerSecond()).isCloseTo(15e6, withinPercentage(2));
+        assertThat(link.capacityBitsPerSecond()).isZero();
+    }
+
+    @Test
+    void theBestRateIsThatOfTheStreamThatShowsTheLink() {
+        PathModel even = grown();
+        passData(even, 200, !PUSHED, false);
+        assertThat(even.isJudgedByData()).isTrue();
+
+        assertThat(even.isFull(now, true)).isTrue();
+        assertThat(even.bestBitsPerSecond()).isCloseTo(10e6, withinPercentage(5));
+        assertThat(even.isUsedUp(now)).isTrue();
+        assertThat(even.isUsedUp(now + 20 * MILLI)).isFalse();
+    }
+
+    // ---- what is forgotten ----
+
+    @Test
+    void acrossAHoleNothingIsTimed() {
+        PathModel link = acknowledged(grown(), 200, 2 * PACKET_NANOS, 2, 0);
+        long samples = link.provenSamples();
+        link.breakChains();
+        acknowledged(link, 1, 2 * PACKET_NANOS, 2, 0);
+        assertThat(link.provenSamples()).isEqualTo(samples);
+
+        acknowledged(link, 1, 2 * PACKET_NANOS, 2, 0);
+        assertThat(link.provenSamples()).isEqualTo(samples + 1);
+    }
+
+    @Test
+    void aRestartForgetsQueuesAndRatesButNotThePath() {
+        PathModel queued = grown();
+        deliver(queued, 3_000, 10e6);
+        for (int i = 0; i < 16; i++) {
+            queued.onSenderDelay(now += MILLI, 20 * MILLI);
+        }
+        acknowledged(queued, 200, 2 * PACKET_NANOS, 2, 0);
+        assertThat(queued.isQueueInEachRound()).isTrue();
+        assertThat(queued.isQueueBeforeTap()).isFalse();
+        assertThat(queued.isFull(now, true)).isTrue();
+        long samples = queued.provenSamples();
+
+        queued.restart();
+        assertThat(queued.isQueueStanding()).isFalse();
+        assertThat(queued.queueNanos()).isZero();
+        assertThat(queued.isFull(now, true)).isFalse();
+        assertThat(queued.lowestRttNanos()).isEqualTo(40 * MILLI);
+        assertThat(queued.capacityBitsPerSecond()).isCloseTo(10e6, withinPercentage(2));
+        acknowledged(queued, 1, 2 * PACKET_NANOS, 2, 0);
+        assertThat(queued.provenSamples()).isEqualTo(samples);
+    }
+
+    @Test
+    void ofAMouseTheBytesAreKept() {
+        path.onAck(now, 1_000, 1, -1, true);
+        path.onData(now, segment(!PUSHED), 2_000, true, false);
+        PathModel copy = Restored.from(path::writeTo, new PathModel(), PathModel::readFrom);
+
+        assertThat(copy.deliveredBytes()).isEqualTo(1_000);
+        assertThat(copy.bestBitsPerSecond()).isZero();
+    }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.junit.jupiter.api.Assertions.assertAll;
 
+import io.chokepoint.analysis.row.AdviceRule;
 import io.chokepoint.analysis.row.CapacityKind;
 import io.chokepoint.analysis.row.EvidenceRule;
 import io.chokepoint.analysis.row.Quality;
@@ -11,106 +14,96 @@ import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
-import io.chokepoint.testkit.RunSpec;
 import io.chokepoint.testkit.sim.Application;
 import io.chokepoint.testkit.sim.PathScenario;
 import io.chokepoint.testkit.sim.PathScenarios;
 import io.chokepoint.testkit.sim.PathScenarios.Labelled;
-import io.chokepoint.testkit.sim.PathSimulator;
 import io.chokepoint.testkit.sim.SimulatedFlow;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.function.Executable;
 
 /** What a row gives as reasons, advice, cost and quality follows from its other columns: over rows of every cause. */
 class ReasonsTest {
     private static final double BITS_PER_BYTE_NANOS = 8e9;
+    private static final List<PathScenario> SCENARIOS = Stream.concat(
+                    PathScenarios.catalogue().stream().map(Labelled::scenario).map(scenario -> scenario.lasting(2_500)),
+                    Stream.of(
+                            PathScenario.named("small writes").application(Application.periodic(500, 5_000_000)),
+                            PathScenario.named("unscaled").roundTrip(40_000).receiveBuffer(65_535, 0),
+                            PathScenario.named("clamped").roundTrip(40_000).receiveBuffer(40_000, 2),
+                            PathScenario.named("slow reader")
+                                    .receiveBuffer(256_000, 7)
+                                    .readingAt(1_000_000),
+                            PathScenario.named("stopping reader")
+                                    .receiveBuffer(100_000, 10)
+                                    .readingAt(40_000)
+                                    .lasting(4_000),
+                            PathScenario.named("deep buffer").bottleneck(20, 60),
+                            PathScenario.named("window on a known link")
+                                    .bottleneck(20, 60)
+                                    .roundTrip(40_000)
+                                    .receiveBuffer(60_000, 2),
+                            PathScenario.named("lossy")
+                                    .bottleneck(20, 60)
+                                    .loss(0.01)
+                                    .reordering(0.02, 1_500),
+                            PathScenario.named("deep and shared").flows(3).bottleneck(10, 200)))
+            .toList();
+    private static final PathScenario OVERFLOWS =
+            PathScenario.named("overflows").bottleneck(20, 60).lasting(5_000);
+    private static final PathScenario UPLOAD = PathScenario.named("upload").bottleneck(20, 60);
+    private static final PathScenario DOWNLOAD =
+            PathScenario.named("download").bottleneck(20, 60).serverSends();
+    private static final PathScenario FAST =
+            PathScenario.named("fast").bottleneck(100, 100).lasting(2_000);
+
     private final List<Row> rows = new ArrayList<>();
     private final List<Row> notRestarted = new ArrayList<>();
     private final List<Row> restarted = new ArrayList<>();
 
     /** One test of many, for the rows are dear. */
-    @TestFactory
-    Stream<DynamicTest> allFollowsFromTheOtherColumns() {
+    @Test
+    void allFollowsFromTheOtherColumns() {
         analyse();
-        return Stream.of(
-                test("every nanosecond has one cause", this::everyNanosecondHasOneCause),
-                test("what needs a capacity follows from it", this::whatNeedsACapacityFollowsFromIt),
-                test("restarts do not matter", () -> assertThat(restarted).isEqualTo(notRestarted)),
-                test("every cause is among the rows", this::everyCauseIsAmongTheRows),
-                test("the evidence bears the name of the cause", this::theEvidenceBearsTheNameOfTheCause),
-                test(
-                        "the evidence of the application is its share the window left and the flight",
-                        this::theEvidenceOfTheApplicationIsItsShareTheWindowLeftAndTheFlight),
-                test(
-                        "the evidence of a send buffer is its share its bursts and the flight",
-                        this::theEvidenceOfASendBufferIsItsShareItsBurstsAndTheFlight),
-                test(
-                        "the evidence of a window is its share its size and the round trip",
-                        this::theEvidenceOfAWindowIsItsShareItsSizeAndTheRoundTrip),
-                test(
-                        "the evidence of a full path is its share and the own rate",
-                        this::theEvidenceOfAFullPathIsItsShareAndTheOwnRate),
-                test(
-                        "the evidence of transport is its share the flight and the losses",
-                        this::theEvidenceOfTransportIsItsShareTheFlightAndTheLosses),
-                test(
-                        "the evidence of a mixture are its two largest shares",
-                        this::theEvidenceOfAMixtureAreItsTwoLargestShares),
-                test(
-                        "the evidence of a short transfer are its packets and the least",
-                        this::theEvidenceOfAShortTransferAreItsPacketsAndTheLeast),
-                test(
-                        "a buffer is advised that holds twice what was offered",
-                        this::aBufferIsAdvisedThatHoldsTwiceWhatWasOffered),
-                test("a faster link than the capacity is advised", this::aFasterLinkThanTheCapacityIsAdvised),
-                test("a deep queue is told by its length", this::aDeepQueueIsToldByItsLength),
-                test(
-                        "what is lost is counted where a known capacity is not the limit",
-                        this::whatIsLostIsCountedWhereAKnownCapacityIsNotTheLimit),
-                test(
-                        "a verdict is no surer than what is known of its time",
-                        this::aVerdictIsNoSurerThanWhatIsKnownOfItsTime),
-                test("scores follow from their columns", this::scoresFollowFromTheirColumns),
-                test("quality follows from the columns", this::qualityFollowsFromTheColumns));
+        assertAll(
+                this::everyNanosecondHasOneCause,
+                this::whatNeedsACapacityFollowsFromIt,
+                this::restartsDoNotMatter,
+                this::everyCauseIsAmongTheRows,
+                this::theEvidenceBearsTheNameOfTheCause,
+                this::theEvidenceOfTheApplicationIsItsShareTheWindowLeftAndTheFlight,
+                this::theEvidenceOfASendBufferIsItsShareItsBurstsAndTheFlight,
+                this::theEvidenceOfAWindowIsItsShareItsSizeAndTheRoundTrip,
+                this::theEvidenceOfAFullPathIsItsShareAndTheOwnRate,
+                this::theEvidenceOfTransportIsItsShareTheFlightAndTheLosses,
+                this::theEvidenceOfAMixtureAreItsTwoLargestShares,
+                this::theEvidenceOfAShortTransferAreItsPacketsAndTheLeast,
+                this::aBufferIsAdvisedThatHoldsTwiceWhatWasOffered,
+                this::aFasterLinkThanTheCapacityIsAdvised,
+                this::theAdviceFollowsFromTheSubCause,
+                this::aDeepQueueIsToldByItsLength,
+                this::whatIsLostIsCountedWhereAKnownCapacityIsNotTheLimit,
+                this::aVerdictIsNoSurerThanWhatIsKnownOfItsTime,
+                this::scoresFollowFromTheirColumns,
+                this::qualityFollowsFromTheColumns);
     }
 
-    private static DynamicTest test(String name, Executable judge) {
-        return DynamicTest.dynamicTest(name, judge);
+    private void restartsDoNotMatter() {
+        assertThat(restarted).isEqualTo(notRestarted);
     }
 
     private void analyse() {
-        Stream<PathScenario> others = Stream.of(
-                PathScenario.named("small writes").application(Application.periodic(500, 5_000_000)),
-                PathScenario.named("unscaled").roundTrip(40_000).receiveBuffer(65_535, 0),
-                PathScenario.named("clamped").roundTrip(40_000).receiveBuffer(40_000, 2),
-                PathScenario.named("slow reader").receiveBuffer(256_000, 7).readingAt(1_000_000),
-                PathScenario.named("stopping reader")
-                        .receiveBuffer(100_000, 10)
-                        .readingAt(40_000)
-                        .lasting(4_000),
-                PathScenario.named("deep buffer").bottleneck(20, 60),
-                PathScenario.named("window on a known link")
-                        .bottleneck(20, 60)
-                        .roundTrip(40_000)
-                        .receiveBuffer(60_000, 2),
-                PathScenario.named("lossy").bottleneck(20, 60).loss(0.01).reordering(0.02, 1_500),
-                PathScenario.named("deep and shared").flows(3).bottleneck(10, 200));
-        Stream.concat(
-                        PathScenarios.catalogue().stream()
-                                .map(Labelled::scenario)
-                                .map(scenario -> scenario.lasting(2_500)),
-                        others)
-                .flatMap(scenario -> PathSimulator.run(scenario).stream())
+        SCENARIOS.stream()
+                .flatMap(scenario -> Simulated.flows(scenario).stream())
                 .forEach(this::analyse);
         PacketScript.names(Path.of(System.getProperty("chokepoint.root", "../.."), "schemas/golden/scripts"))
                 .forEach(name -> rows.addAll(Tap.rowsOf(PacketScript.load(name).runs(RunCutter.PROBE))));
@@ -127,12 +120,12 @@ class ReasonsTest {
     }
 
     private void analyse(SimulatedFlow flow) {
-        List<Row> before = Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "CAPTURE_END", 0));
+        List<Row> before = Simulated.rows(flow.flow(), flow.before());
         notRestarted.addAll(before);
         rows.addAll(before);
-        rows.addAll(Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.after(), "CAPTURE_END", 0)));
+        rows.addAll(Simulated.rows(flow.flow(), flow.after()));
         Tap restarting = new Tap();
-        RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "CAPTURE_END", 0).forEach(run -> {
+        Simulated.runs(flow.flow(), flow.before()).forEach(run -> {
             restarting.take(run);
             restarting.restart();
         });
@@ -265,6 +258,34 @@ class ReasonsTest {
                         .isCloseTo(row.get(RowField.CAPACITY_BITS_PER_SECOND) / 1e3, within(1.0)));
     }
 
+    private void theAdviceFollowsFromTheSubCause() {
+        Map<String, AdviceRule> advice = Map.ofEntries(
+                entry("idle", AdviceRule.APPLICATION_IDLE),
+                entry("paced", AdviceRule.APPLICATION_IDLE),
+                entry("small_writes", AdviceRule.APPLICATION_SMALL_WRITES),
+                entry("waiting_for_peer", AdviceRule.APPLICATION_WAITS),
+                entry("window_unscaled", AdviceRule.RECEIVER_WINDOW_SCALING),
+                entry("window_clamped", AdviceRule.RECEIVER_WINDOW),
+                entry("slow_reader", AdviceRule.SLOW_READER),
+                entry("zero_window", AdviceRule.SLOW_READER),
+                entry("deep_buffer", AdviceRule.SHARED_DEEP_BUFFER),
+                entry("sharing_undecided", AdviceRule.BOTTLENECK),
+                entry("slow_start", AdviceRule.TRANSPORT_SLOW_START),
+                entry("random_loss", AdviceRule.TRANSPORT_LOSS),
+                entry("reordering", AdviceRule.TRANSPORT_REORDERING),
+                entry("congestion_avoidance", AdviceRule.TRANSPORT_GROWTH));
+        Set<String> silent = Set.of("short_transfer", "unshared_bottleneck");
+        assertThat(rows)
+                .filteredOn(row -> !row.isNull(RowField.SUB_CAUSE) && !silent.contains(label(row, RowField.ROOT_CAUSE)))
+                .isNotEmpty()
+                .allSatisfy(row -> assertThat(AdviceRule.values()[(int) row.get(RowField.ADVICE_RULE)])
+                        .isEqualTo(advice.get(label(row, RowField.SUB_CAUSE))));
+        of(
+                "unshared_bottleneck",
+                row -> assertThat(AdviceRule.values()[(int) row.get(RowField.ADVICE_RULE)])
+                        .isEqualTo(AdviceRule.UNSHARED_BOTTLENECK));
+    }
+
     private void aDeepQueueIsToldByItsLength() {
         of(
                 "shared_bottleneck",
@@ -355,11 +376,9 @@ class ReasonsTest {
     /** Sixty packets of 1514 bytes fit the queue that overflows. */
     @Test
     void theQueueAtALossIsThatOfTheLink() {
-        SimulatedFlow flow = PathSimulator.run(
-                        PathScenario.named("overflows").bottleneck(20, 60).lasting(5_000))
-                .get(0);
+        SimulatedFlow flow = Simulated.flows(OVERFLOWS).get(0);
 
-        Row before = life(Tap.rowsOf(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "FIN", 0)));
+        Row before = life(Simulated.rows(flow.flow(), flow.before()));
 
         assertThat(before.get(RowField.LOSS_EVENTS)).isPositive();
         assertThat(before.get(RowField.QUEUE_BYTES_AT_LOSS)).isBetween(60 * 1_514L / 2, 60 * 1_514L * 5 / 4);
@@ -367,17 +386,14 @@ class ReasonsTest {
 
     @Test
     void thePlaceOfTheTapIsToldFromTheClient() {
-        SimulatedFlow up = PathSimulator.run(PathScenario.named("upload").bottleneck(20, 60))
-                .get(0);
-        SimulatedFlow down = PathSimulator.run(
-                        PathScenario.named("download").bottleneck(20, 60).serverSends())
-                .get(0);
+        SimulatedFlow up = Simulated.flows(UPLOAD).get(0);
+        SimulatedFlow down = Simulated.flows(DOWNLOAD).get(0);
 
-        for (Row row : Tap.rowsOf(RunCutter.PROBE.cutAndEnd(up.flow(), up.before(), "FIN", 0))) {
+        for (Row row : Simulated.rows(up.flow(), up.before())) {
             assertThat(row.get(RowField.PATH_POSITION)).isLessThan(50);
             assertThat(label(row, RowField.BOTTLENECK_SIDE)).isEqualTo("after_tap");
         }
-        for (Row row : Tap.rowsOf(RunCutter.PROBE.cutAndEnd(down.flow(), down.before(), "FIN", 0))) {
+        for (Row row : Simulated.rows(down.flow(), down.before())) {
             assertThat(row.get(RowField.PATH_POSITION)).isGreaterThan(950);
         }
     }
@@ -392,13 +408,12 @@ class ReasonsTest {
 
     @Test
     void aClockCoarserThanThePacketsIsTold() {
-        SimulatedFlow flow = PathSimulator.run(
-                        PathScenario.named("fast").bottleneck(100, 100).lasting(2_000))
-                .get(0);
-        List<RunSpec> runs = RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "FIN", 0);
+        SimulatedFlow flow = Simulated.flows(FAST).get(0);
+        Tap coarseTap = new Tap().resolving(1_000_000);
+        Simulated.runs(flow.flow(), flow.before()).forEach(coarseTap::take);
 
-        Row fine = life(new Tap().takeAll(runs).rows());
-        Row coarse = life(new Tap().resolving(1_000_000).takeAll(runs).rows());
+        Row fine = life(Simulated.rows(flow.flow(), flow.before()));
+        Row coarse = life(coarseTap.rows());
 
         assertThat(has(fine, Quality.COARSE_CLOCK)).isFalse();
         assertThat(has(coarse, Quality.COARSE_CLOCK)).isTrue();

@@ -61,6 +61,23 @@ class RunsTest {
     }
 
     @Test
+    void aHoleIsOneForBothDirections() {
+        PacketScript script = PacketScript.parse(Timeline.OPENING + """
+                repeat 100 {
+                +0.000 B > A P. +1448  ack @ win 509
+                +0.010 A > B .  0:0(0) ack @
+                }
+                end FIN
+                expect B > A second 0 data_packets 94, quality hole !capture_loss, share_unknown 0.06..0.08
+                expect B > A data_packets 95, quality hole
+                """);
+        List<RunSpec> runs = new ArrayList<>(script.runs(TENS));
+        runs.remove(8);
+
+        Timeline.check(script, Tap.rowsOf(runs));
+    }
+
+    @Test
     void aHoleOverTheEndOfAnIntervalIsMarkedWhereTimeIsUnknown() {
         PacketScript script = PacketScript.parse(Timeline.OPENING + """
                 repeat 200 {

@@ -106,4 +106,22 @@ class SegmentSizeTest {
 
         assertThat(size.isFull(payloadBytes, 0)).isEqualTo(isFull);
     }
+
+    /** The option ends the guess: with it anything larger than announced is one. */
+    @ParameterizedTest(name = "announced {0}, {1} full segments of 1000, then {2}: super {3}")
+    @CsvSource({
+        "0,    3, 1500, false",
+        "0,    3, 1501, true",
+        "0,    2, 1501, false",
+        "1400, 3, 1400, false",
+        "1400, 3, 1401, true",
+        "64,   0, 65,   true",
+        "63,   0, 1401, false", // too small to be one
+    })
+    void aSegmentThatNoLinkWouldCarryIsAHosts(int announced, int segments, int payloadBytes, boolean isSuper) {
+        size.announce(announced);
+        pass(segments, 1000, !PUSHED);
+
+        assertThat(size.add(payloadBytes, PUSHED)).isEqualTo(isSuper);
+    }
 }

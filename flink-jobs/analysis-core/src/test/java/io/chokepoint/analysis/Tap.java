@@ -71,8 +71,17 @@ final class Tap {
         return this;
     }
 
+    /** The bytes in which a run reaches the analysis. */
+    static byte[] encode(RunSpec spec) {
+        return ENCODER.run(spec);
+    }
+
     void take(RunSpec spec) {
-        byte[] bytes = ENCODER.run(spec);
+        take(encode(spec));
+    }
+
+    /** Takes a run by its bytes. */
+    void take(byte[] bytes) {
         assertThat(reader.read(bytes, 0, bytes.length, reused)).isEqualTo(DecodeStatus.OK);
         take(reused);
     }

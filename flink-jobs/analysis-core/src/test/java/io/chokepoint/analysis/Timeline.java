@@ -51,7 +51,7 @@ final class Timeline {
     private static final Pattern COLUMN = Pattern.compile("(?<name>\\w+) (?<value>.+)");
     private static final Pattern RANGE = Pattern.compile("(?<low>[-\\d.e]+?)\\.\\.(?<high>[-\\d.e]+)");
     private static final Pattern NUMBER = Pattern.compile("-?[\\d.]+(e\\d+)?");
-    private static final RunCutter FEW_PACKETS = new RunCutter(3, true, true);
+    private static final int RESTARTS = 100;
     private static final double BITS_PER_BYTE = 8;
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
 
@@ -73,7 +73,9 @@ final class Timeline {
         List<Row> rows = Tap.rowsOf(script.runs(RunCutter.PROBE));
         check(script, rows);
         Tap restarting = new Tap();
-        script.runs(FEW_PACKETS).forEach(run -> {
+        // After every packet of a short script.
+        int packets = Math.min(1 + script.packets().size() / RESTARTS, 256);
+        script.runs(new RunCutter(packets, true, true)).forEach(run -> {
             restarting.take(run);
             restarting.restart();
         });
