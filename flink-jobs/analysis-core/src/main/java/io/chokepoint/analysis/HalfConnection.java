@@ -416,8 +416,6 @@ final class HalfConnection {
         interval.set(Sum.DELIVERED_BYTES, Math.max(0, path.deliveredBytes() - total.get(Sum.DELIVERED_BYTES)));
         interval.set(Sum.INTERLEAVED_NS, path.interleavedNanos());
         interval.set(Sum.GAPS_NS, path.gapsNanos());
-        interval.set(Sum.PROVEN_GAPS, path.provenSamples() - total.get(Sum.PROVEN_GAPS));
-        interval.raise(Sum.MAX_DELIVERED_BITS_PER_SECOND, (long) path.bestBitsPerSecond());
         path.resetGaps();
     }
 

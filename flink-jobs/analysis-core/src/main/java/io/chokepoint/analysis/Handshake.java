@@ -36,9 +36,6 @@ final class Handshake {
     private int clientScale = NO_SCALE;
     private long synNanos;
     private long synAckNanos;
-    private long serverSideNanos;
-    private long clientSideNanos;
-    private boolean measured;
 
     void reset() {
         state = State.NONE;
@@ -46,9 +43,6 @@ final class Handshake {
         sawSyn = false;
         synRepeated = false;
         clientScale = NO_SCALE;
-        measured = false;
-        serverSideNanos = 0;
-        clientSideNanos = 0;
     }
 
     /** Every packet of the flow comes by before the halves see it. */
@@ -124,10 +118,9 @@ final class Handshake {
 
     private void onFinalAck(long now, HalfConnection[] halves) {
         state = State.DONE;
-        clientSideNanos = now - synAckNanos;
         if (sawSyn && !synRepeated && synAckNanos >= synNanos) {
-            serverSideNanos = synAckNanos - synNanos;
-            measured = true;
+            long clientSideNanos = now - synAckNanos;
+            long serverSideNanos = synAckNanos - synNanos;
             halves[client].onHandshake(clientSideNanos, serverSideNanos);
             halves[1 - client].onHandshake(serverSideNanos, clientSideNanos);
         }
@@ -155,12 +148,10 @@ final class Handshake {
 
     void writeTo(DataOutput out) throws IOException {
         out.writeByte(state.ordinal());
-        out.writeByte((sawSyn ? 1 : 0) | (synRepeated ? 2 : 0) | (measured ? 4 : 0));
+        out.writeByte((sawSyn ? 1 : 0) | (synRepeated ? 2 : 0));
         Varint.write(out, client);
         Varint.write(out, initialSequence);
         if (state == State.DONE) {
-            Varint.write(out, serverSideNanos);
-            Varint.write(out, clientSideNanos);
             return;
         }
         Varint.write(out, clientScale);
@@ -173,12 +164,9 @@ final class Handshake {
         int bits = in.readByte();
         sawSyn = (bits & 1) != 0;
         synRepeated = (bits & 2) != 0;
-        measured = (bits & 4) != 0;
         client = Varint.readInt(in);
         initialSequence = (int) Varint.read(in);
         if (state == State.DONE) {
-            serverSideNanos = Varint.read(in);
-            clientSideNanos = Varint.read(in);
             return;
         }
         clientScale = Varint.readInt(in);

@@ -66,8 +66,6 @@ public enum Sum {
     /** Time in gaps longer than 1.4 packet times, and in all gaps, on the stream that shows the bottleneck. */
     INTERLEAVED_NS,
     GAPS_NS,
-    PROVEN_GAPS,
-    MAX_DELIVERED_BITS_PER_SECOND,
     SEND_BUFFER_BURSTS,
     SEND_BUFFER_SEGMENTS,
     /** Bulk transfers of {@link BulkPeriods}: their time, bytes on the layer, packets. */
@@ -84,7 +82,7 @@ public enum Sum {
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {
         return switch (this) {
-            case WINDOW_MAX_BYTES, OUTSTANDING_MAX_BYTES, MAX_DELIVERED_BITS_PER_SECOND -> true;
+            case WINDOW_MAX_BYTES, OUTSTANDING_MAX_BYTES -> true;
             default -> false;
         };
     }

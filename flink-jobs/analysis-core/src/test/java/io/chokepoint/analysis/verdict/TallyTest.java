@@ -49,7 +49,7 @@ class TallyTest {
     @ParameterizedTest
     @EnumSource(
             value = Sum.class,
-            names = {"WINDOW_MAX_BYTES", "OUTSTANDING_MAX_BYTES", "MAX_DELIVERED_BITS_PER_SECOND"})
+            names = {"WINDOW_MAX_BYTES", "OUTSTANDING_MAX_BYTES"})
     void ofMaximaTheLargerIsKept(Sum sum) {
         tally.raise(sum, 5);
         tally.raise(sum, 3);
