@@ -262,8 +262,8 @@ def idle_section(study):
 ## The application's idle share
 
 `share_application` against the share of time in which, by the application's own log and the
-kernel's buffers, there was nothing to send. The target is held to the intervals that the
-application limited, where an error would matter most.
+kernel's buffers, there was nothing to send. It is held against all intervals, and against
+those that the application limited, where an error matters most.
 """ + table(["", "intervals", "mean error", "90 % within"], rows)
 
 

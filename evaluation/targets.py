@@ -136,15 +136,21 @@ def with_idle_share(judged):
 
 
 def observe_idle(judged):
+    return of_rows(with_idle_share(judged), idle_error)
+
+
+def observe_idle_of_application(judged):
     known = with_idle_share(judged)
     return of_rows([one for one in known if one.truth == APPLICATION], idle_error, known)
 
 
-def observe_first_verdicts(judged):
-    seconds = transmission.first_verdicts(judged)
-    lookup = {id(one): value for one, value in seconds}
-    return of_rows([one for one, _ in seconds], lambda one: lookup[id(one)] is not None
-                   and lookup[id(one)] <= FIRST_VERDICT_S)
+def observe_first_verdicts(counts):
+    def observe(judged):
+        seconds = transmission.first_verdicts(judged, counts)
+        lookup = {id(one): value for one, value in seconds}
+        return of_rows([one for one, _ in seconds], lambda one: lookup[id(one)] is not None
+                       and lookup[id(one)] <= FIRST_VERDICT_S)
+    return observe
 
 
 def observe_resent(tap):
@@ -176,11 +182,15 @@ TARGETS = (
     class_target(INTERVAL, "intervals"),
     class_target(FLOW, "flows"),
     *(capacity_target(bound, least) for bound, least in CAPACITY),
-    Target(f"application's idle share: mean error at most {MOST_IDLE_ERROR}", observe_idle,
-           mean_measure(plain, lambda value: value <= MOST_IDLE_ERROR, is_share=False)),
-    Target(f"first right verdict within {FIRST_VERDICT_S} s of a bulk flow's start, for "
-           f"{percent(FIRST_VERDICT_SHARE, 0)}", observe_first_verdicts,
-           mean_measure(percents(1), lambda value: value >= FIRST_VERDICT_SHARE)),
+    *(Target(f"application's idle share: mean error at most {MOST_IDLE_ERROR}, {among}", observe,
+             mean_measure(plain, lambda value: value <= MOST_IDLE_ERROR, is_share=False))
+      for among, observe in (("all intervals", observe_idle),
+                             ("those it limits", observe_idle_of_application))),
+    *(Target(f"first {word}verdict within {FIRST_VERDICT_S} s of a bulk flow's start, for "
+             f"{percent(FIRST_VERDICT_SHARE, 0)}", observe_first_verdicts(counts),
+             mean_measure(percents(1), lambda value: value >= FIRST_VERDICT_SHARE))
+      for word, counts in (("", transmission.names_a_cause),
+                           ("right ", transmission.is_right))),
     *(Target(f"retransmissions: {percent(LEAST_FOUND, 0)} of the bytes that passed found, tap "
              f"{tap}", observe_resent(tap),
              mean_measure(percents(2), lambda value: value >= LEAST_FOUND, is_share=False),

@@ -4,6 +4,7 @@
 import bisect
 import statistics
 
+from causes import UNDECIDED
 from matching import RIGHT
 from truth import NANOS_PER_SECOND, read_csv
 from verdicts import FLOW, INTERVAL
@@ -105,9 +106,17 @@ def round_trips(judged):
     return errors
 
 
-def first_verdicts(judged, least_seconds=3, least_packets=300):
-    """(flow's row, seconds until the end of its first interval with a right verdict, or None) of
-    bulk flows."""
+def names_a_cause(one):
+    return one.row["root_cause"] not in UNDECIDED
+
+
+def is_right(one):
+    return one.not_scored is None and one.outcome == RIGHT
+
+
+def first_verdicts(judged, counts=is_right, least_seconds=3, least_packets=300):
+    """(flow's row, seconds until the end of its first interval that counts, or None) of bulk
+    flows."""
     by_flow = {}
     for one in judged:
         by_flow.setdefault((one.case.name, one.tap, one.flow), []).append(one)
@@ -120,8 +129,7 @@ def first_verdicts(judged, least_seconds=3, least_packets=300):
         if row["end_ns"] - row["start_ns"] < least_seconds * NANOS_PER_SECOND \
                 or (row["data_packets"] or 0) < least_packets:
             continue
-        right = [one.row["end_ns"] for one in of_flow
-                 if one.kind == INTERVAL and one.not_scored is None and one.outcome == RIGHT]
-        seconds.append((whole[0], (min(right) - row["start_ns"]) / NANOS_PER_SECOND
-                        if right else None))
+        ends = [one.row["end_ns"] for one in of_flow if one.kind == INTERVAL and counts(one)]
+        seconds.append((whole[0], (min(ends) - row["start_ns"]) / NANOS_PER_SECOND
+                        if ends else None))
     return seconds
