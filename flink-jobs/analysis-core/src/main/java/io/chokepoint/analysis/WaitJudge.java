@@ -23,11 +23,12 @@ import java.io.IOException;
  *   <li>application: the sender has run dry within the last round trip, window was left, and the link is not used up
  *   <li>unshared bottleneck: the flow delivers at least 0.9 of a proven capacity; below 0.97 not if the window is full and no
  *       queue stands
- *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window
+ *   <li>receiver window: after the opening packet less than 2 MSS of window were left, or a zero window; see line 8
  *   <li>application: everything was acknowledged before the closing packet left, or the opener was a short segment that ended
  *       a burst; never while a loss is pending
- *   <li>send buffer: a fifth of the flight was acknowledged and released nothing, or was lately and the flight refills
+ *   <li>send buffer: a fifth of the flight was acknowledged and released nothing
  *   <li>shared bottleneck: a queue stands, or comes and goes, or lost what is being repaired
+ *   <li>receiver window or send buffer: it held the sender twice of late, and the flight comes back to where it was held
  *   <li>transport: the rest; unknown, if a queue may hide before the tap or no delay was measured of late
  * </ol>
  */
@@ -72,7 +73,8 @@ final class WaitJudge {
     private Cause beforeLoss = Cause.TRANSPORT;
     private Cause lastBooked = Cause.TRANSPORT;
 
-    private long heldNanos; // when the send buffer last held the sender; 0 if it never did
+    private long heldNanos; // when a full window or send buffer last held the sender; 0 if none did
+    private Cause heldBy = Cause.SEND_BUFFER;
     private boolean heldAgain; // soon after the time before
     private long heldFlight; // most that was in flight then
     private long heldSegments; // acknowledged then without releasing any
@@ -345,6 +347,9 @@ final class WaitJudge {
             return Cause.UNSHARED_BOTTLENECK;
         }
         if (atWindow) {
+            if (closing && settled) {
+                onHold(moment, Cause.RECEIVER_WINDOW);
+            }
             return Cause.RECEIVER_WINDOW;
         }
         if (!lossy) {
@@ -355,7 +360,7 @@ final class WaitJudge {
         }
         boolean mayQueue = path.mayHideQueueBeforeTap(); // then ACKs may be older than they look, and holds none
         if (closing && settled && !mayQueue && isHeldBySendBuffer(moment)) {
-            onHold(moment);
+            onHold(moment, Cause.SEND_BUFFER);
             return Cause.SEND_BUFFER;
         }
         if (standing) {
@@ -368,7 +373,7 @@ final class WaitJudge {
             return path.capacityBitsPerSecond() > 0 ? Cause.SHARED_BOTTLENECK : Cause.QUEUE_UNDECIDED;
         }
         if (!lossy && !mayQueue && isRefilling(moment)) {
-            return Cause.SEND_BUFFER;
+            return heldBy;
         }
         if (slowStart) {
             return Cause.SLOW_START;
@@ -391,9 +396,9 @@ final class WaitJudge {
     }
 
     /**
-     * Whether the time between two holds is the send buffer's, too: what its writer hands over a sender that paces spreads, and its
-     * flight comes back to where it was held. No congestion window forbids that: it let as much out before, and nothing was lost
-     * since.
+     * Whether the time between two holds is what holds it, too: what a window or a writer hands out a sender that paces spreads, and
+     * its flight comes back to where it was held. No congestion window forbids that: it let as much out before, and nothing was
+     * lost since.
      */
     private boolean isRefilling(Moment moment) {
         return heldAgain
@@ -402,9 +407,11 @@ final class WaitJudge {
                 && openFlight <= heldFlight + moment.mss();
     }
 
-    private void onHold(Moment moment) {
-        boolean isSoon = moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos();
-        heldAgain = heldNanos > moment.recoveredNanos() && (heldAgain || isSoon);
+    private void onHold(Moment moment, Cause by) {
+        boolean isSoon = by == heldBy && moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos();
+        boolean isKnown = heldAgain && by == heldBy;
+        heldAgain = heldNanos > moment.recoveredNanos() && (isKnown || isSoon);
+        heldBy = by;
         heldFlight = heldAgain && isSoon ? Math.max(heldFlight, openFlight) : openFlight;
         heldSegments = (acks.viewAck() + openFlight - moment.sndMax()) / moment.mss();
         heldNanos = moment.now();
@@ -462,7 +469,8 @@ final class WaitJudge {
                 | (openerDrains ? 256 : 0)
                 | (beforeOpenerShort ? 512 : 0)
                 | (queueLossInWait ? 1024 : 0)
-                | (heldAgain ? 2048 : 0);
+                | (heldAgain ? 2048 : 0)
+                | (heldBy == Cause.RECEIVER_WINDOW ? 4096 : 0);
         Varint.write(out, bits);
         Varint.write(out, openNanos - openedWithoutQueueNanos);
         Varint.write(out, openEnd);
@@ -500,6 +508,7 @@ final class WaitJudge {
         beforeOpenerShort = (bits & 512) != 0;
         queueLossInWait = (bits & 1024) != 0;
         heldAgain = (bits & 2048) != 0;
+        heldBy = (bits & 4096) != 0 ? Cause.RECEIVER_WINDOW : Cause.SEND_BUFFER;
         openedWithoutQueueNanos = openNanos - Varint.read(in);
         openEnd = Varint.read(in);
         openerViewNanos = Varint.read(in);

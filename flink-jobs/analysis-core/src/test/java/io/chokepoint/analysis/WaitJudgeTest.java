@@ -162,6 +162,23 @@ class WaitJudgeTest {
         assertThat(sendBufferMillis()).isEqualTo(expectedMillis);
     }
 
+    /** A window of ten segments is full after the last of ten that come 1 ms apart; its ACK takes 20 ms more. */
+    @Test
+    void whatASenderSpreadsBetweenTwoFullWindowsIsTheWindows() {
+        judge.start(at(100));
+        sent = EDGE;
+        for (int round = 0; round < 3; round++) {
+            long start = 100 + 30L * round;
+            acks.push(at(start), 0, sent, sent + 10 * MSS);
+            acks.advanceByTime(at(start));
+            for (int segment = 0; segment < 10; segment++) {
+                send(start + segment, MSS, false);
+            }
+        }
+
+        assertThat(tally.get(Sum.RECEIVER_WINDOW_NS)).isEqualTo((2 * 21 + 9) * MILLI);
+    }
+
     @ParameterizedTest(name = "{0} segments beyond the flight that was held, recovered at {1} ms: {2} ms more")
     @CsvSource({"0, 0, 3", "1, 0, 3", "2, 0, 0", "0, 149, 3", "0, 151, 0"})
     void aLargerFlightOrALossEndsIt(int segments, long recoveredMillis, long moreMillis) {
