@@ -12,7 +12,8 @@ import java.io.IOException;
  *
  * <p>Each sample is the rate of a gap: bits of the packets that end it ÷ its length. The density of their logarithms has
  * modes: one at the capacity C (packets back to back in the queue), further ones at C·n/(n+j) (j foreign packets between
- * n own ones). The estimate is the highest mode whose sub-multiples hold the tallest; a lone higher one is a token burst.
+ * n own ones). The estimate is the highest mode whose sub-multiples hold the tallest, or, half as tall, at most
+ * twice its rate (foreign packets need not be as long); a lone higher one is a token burst.
  * Inside the mode's bell C = Σ bits ÷ Σ time, which averages clock quantisation out.
  *
  * <p>Departs from PPrate: no sample counts without proof of a queue, so that a sender's own rate is never taken for the

@@ -7,6 +7,8 @@ final class RateModes {
     private static final int[] KERNEL = {3, 2, 1}; // triangular, ±2 bins
     private static final int NEIGHBOURHOOD = 5; // bins; two modes are at least this far apart
     private static final double SIGNIFICANT = 0.15; // of the tallest mode [KAT04]
+    private static final double ONE_SHORT_PACKET = 0.5; // foreign, in the gap of an own one
+    private static final double USUAL = 0.5; // of the tallest mode
     private static final double SPREAD = 0.10; // thinner pair modes are jitter
     private static final double MULTIPLE_TOLERANCE = 0.025;
     private static final int MAX_OWN_PACKETS = 2;
@@ -95,6 +97,9 @@ final class RateModes {
     /** Whether a mode is where foreign packets between own ones would put it, if {@code higher} were the capacity. */
     private boolean holds(int higher, int mode) {
         double ratio = RateRing.rate((double) (mode - higher) * STEPS_PER_BIN);
+        if (ratio >= ONE_SHORT_PACKET && density[higher] >= USUAL * density[mode]) {
+            return true;
+        }
         for (int own = 1; own <= MAX_OWN_PACKETS; own++) {
             for (int foreign = 1; foreign <= MAX_FOREIGN_PACKETS; foreign++) {
                 double expected = (double) own / (own + foreign);

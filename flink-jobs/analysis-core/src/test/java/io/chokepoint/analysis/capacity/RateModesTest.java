@@ -22,6 +22,8 @@ class RateModesTest {
         "most gaps hold one or two,                     '20 x 1, 50 x 1/2, 30 x 1/3',          1",
         "six foreign packets are the most,              '20 x 1, 80 x 1/7',                    1",
         "a foreign packet of half the size,             '30 x 1, 70 x 2/3',                    1",
+        "a shorter one in two of three gaps,            '35 x 1, 65 x 0.7',                    1",
+        "unless hardly a gap is without,                '30 x 1, 70 x 0.7',                    0.7",
         "C in too few gaps goes unseen,                 '7 x 1, 60 x 1/2, 33 x 1/3',           1/2",
         "a lone higher mode is a token burst,           '80 x 1, 20 x 10',                     1",
         "even a strong one,                             '60 x 1, 40 x 10',                     1",
