@@ -35,6 +35,7 @@ final class PathModel {
     private static final int NEAR_AT_MOST = 4;
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
+    private static final double FORGOTTEN = 0.98; // in a row: a link may become slower
     private static final long USUAL_FRAME_BYTES = 1_500;
     private static final long JUMBO_FRAMES = 6;
     private static final int EVEN_SHARE = 100; // of a gap
@@ -66,7 +67,7 @@ final class PathModel {
     private double bestAcked;
     private double bestPassed;
     private double highQueued; // rate that a tenth of the waits in a queue exceed
-    private double highestQueued; // of all ends of rows
+    private double highestQueued; // at the ends of the last rows
 
     // What follows from the estimators and the best rate: see conclude().
     private boolean judgedByData;
@@ -482,7 +483,7 @@ final class PathModel {
         return highQueued > 0 ? highQueued : bestRate();
     }
 
-    /** The highest such rate of the flow's life: what a link did deliver once, it can. */
+    /** The highest such rate of the last rows: what a link did deliver, it can, unless it has become slower. */
     double highestRateInQueue() {
         return Math.max(highestQueued, rateInQueue());
     }
@@ -509,7 +510,7 @@ final class PathModel {
     void resetGaps() {
         interleavedNanos = 0;
         gapsNanos = 0;
-        highestQueued = Math.max(highestQueued, highQueued);
+        highestQueued = Math.max(FORGOTTEN * highestQueued, highQueued);
     }
 
     /** Forgets what cannot reach across a hole or a long silence; keeps what belongs to the path. */

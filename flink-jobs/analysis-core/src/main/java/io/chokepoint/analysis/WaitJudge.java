@@ -383,15 +383,18 @@ final class WaitJudge {
 
     /**
      * A congestion window hands out at once what an ACK frees. A sender that lets ACKs go by waits for its writer: Linux wakes it
-     * when a third of the buffer is free.
+     * when a third of the buffer is free. Of ACKs in one step of the receiver's clock any may have released the segment: then they
+     * show a hold only if the flight does not grow, as that of a congestion window would.
      */
     private boolean isHeldBySendBuffer(Moment moment) {
         if (!open || !acks.hasView()) {
             return false;
         }
-        long flightBeforeLastAck = moment.sndMax() - acks.earlierAck();
-        return flightBeforeLastAck <= HELD_FLIGHT * openFlight
-                && openFlight - flightBeforeLastAck >= (long) HELD_SEGMENTS * moment.mss()
+        boolean isConstant = 2 * Math.abs(roundFlight - lastRoundFlight) < moment.mss();
+        long before = isConstant ? acks.viewAck() - acks.viewAdvance() : acks.earlierAck();
+        long flightBefore = moment.sndMax() - before;
+        return flightBefore <= HELD_FLIGHT * openFlight
+                && openFlight - flightBefore >= (long) HELD_SEGMENTS * moment.mss()
                 && moment.now() - openNanos >= Math.max(2 * reactionNanos(), path.lowestRttNanos() / SHORTEST_HOLD);
     }
 
@@ -407,12 +410,14 @@ final class WaitJudge {
                 && openFlight <= heldFlight + moment.mss();
     }
 
+    /** A buffer or a window holds at about the same flight each time; whoever else pauses seldom does. */
     private void onHold(Moment moment, Cause by) {
-        boolean isSoon = by == heldBy && moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos();
-        boolean isKnown = heldAgain && by == heldBy;
-        heldAgain = heldNanos > moment.recoveredNanos() && (isKnown || isSoon);
+        heldAgain = by == heldBy
+                && heldNanos > moment.recoveredNanos()
+                && moment.now() - heldNanos <= HELD_ROUNDS * path.rttNanos()
+                && Math.abs(openFlight - heldFlight) <= Math.max(moment.mss(), heldFlight / 4);
         heldBy = by;
-        heldFlight = heldAgain && isSoon ? Math.max(heldFlight, openFlight) : openFlight;
+        heldFlight = openFlight;
         heldSegments = (acks.viewAck() + openFlight - moment.sndMax()) / moment.mss();
         heldNanos = moment.now();
     }

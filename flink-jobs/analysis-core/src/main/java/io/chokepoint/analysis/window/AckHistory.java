@@ -32,6 +32,7 @@ public final class AckHistory {
     private int pending;
 
     private long viewAck;
+    private long viewAdvance;
     private long earlierAck;
     private long viewEdge;
     private long viewTimeNanos = NONE;
@@ -153,6 +154,7 @@ public final class AckHistory {
     }
 
     private void pop() {
+        viewAdvance = Math.max(0, ack[first] - viewAck);
         viewAck = Math.max(viewAck, ack[first]);
         viewEdge = Math.max(viewEdge, edge[first]);
         viewTimeNanos = timeNanos[first];
@@ -165,6 +167,11 @@ public final class AckHistory {
     /** Highest acknowledgment the sender had seen; 0 if none. */
     public long viewAck() {
         return viewAck;
+    }
+
+    /** Bytes that the newest acknowledgment the sender had seen advanced by. */
+    public long viewAdvance() {
+        return viewAdvance;
     }
 
     /**
@@ -194,6 +201,7 @@ public final class AckHistory {
     public void writeTo(DataOutput out) throws IOException {
         out.writeBoolean(hasView);
         Varint.write(out, viewAck);
+        Varint.write(out, viewAdvance);
         Varint.write(out, viewAck - earlierAck);
         Varint.write(out, viewEdge - viewAck);
         Varint.write(out, hasView ? viewTimeNanos : 0);
@@ -218,6 +226,7 @@ public final class AckHistory {
     public void readFrom(DataInput in) throws IOException {
         hasView = in.readBoolean();
         viewAck = Varint.read(in);
+        viewAdvance = Varint.read(in);
         earlierAck = viewAck - Varint.read(in);
         viewEdge = viewAck + Varint.read(in);
         long viewTime = Varint.read(in);

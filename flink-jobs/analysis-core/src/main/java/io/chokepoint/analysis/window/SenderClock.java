@@ -22,7 +22,7 @@ public final class SenderClock {
     private static final double USUAL_TICK_TOLERANCE = 0.05;
     private static final long LEARN_NANOS = 200_000_000;
     private static final long TRUST_NANOS = 10_000_000_000L;
-    private static final long DRIFT = 20_000; // 50 ppm between the clocks of sender and tap
+    private static final long DRIFT = 5_000; // 200 ppm between the clocks of sender and tap: two of 100 ppm each
 
     // Empty before the first segment, then SEGMENTS elements.
     private long[] passedNanos = {};
