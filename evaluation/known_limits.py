@@ -21,9 +21,7 @@ REASONS = (
      "which the flow has a tenth, as if others had the rest."),
     (("hidden-light", "competitor"), (), (BOTTLENECK, UNSHARED, SHARED, MIXED, TRANSPORT), "",
      "The competitor takes between a twentieth and a fifth of the link: at a tenth the truth "
-     "itself changes sides, and near it the verdict says `bottleneck`. Before the bottleneck the "
-     "proof of the capacity is also lost in mid-flow, with a queue standing; why is not "
-     "understood."),
+     "itself changes sides, and near it the verdict says `bottleneck`."),
     (("shaper",), (UNSHARED,), (), "",
      "A token bucket lets bursts pass at the rate of the line behind it, then holds back: gaps "
      "and rates are those of a link that others use, too."),
@@ -51,8 +49,9 @@ REASONS = (
      "full again: the verdict sees a full window for 0.3 to 0.45 of the time, and a cause needs "
      "0.5."),
     (("send-buffer",), (SEND_BUFFER,), (TRANSPORT,), "",
-     "BBR paces what the buffer gives: no burst follows when the writer wakes, and between two "
-     "packets pass fewer ACKs without effect than a held-back writer is known by."),
+     "BBR paces what the buffer gives: no burst follows when the writer wakes, and the writer is "
+     "known by pauses that let ACK after ACK pass. Where two in a row differ by a quarter of the "
+     "flight, or lie more than 8 round trips apart, the time between them is not the buffer's."),
     (("shared", "hidden-bulk", "incast", "bbr"), (SHARED,), (BOTTLENECK,), "",
      "A queue stands but no capacity is proven, as few gaps of a flow with few packets a round "
      "trip, or of BBR's paced ones, agree. Without it the flow's share of the link cannot be told: "
@@ -77,13 +76,13 @@ REASONS = (
      "the link's packets, so no capacity is proven."),
     (FAST, (), (TRANSPORT, SEND_BUFFER, MIXED, APPLICATION), "after",
      "Above 10 Gbit/s and within a data centre a tick of the timestamps, 1 ms, is several round "
-     "trips long. Only once a tick a tap far from the sender learns which ACK released what, so a "
-     "hundred segments seem to follow one ACK (`send_buffer`), and a queue shows after several ms "
-     "only (`transport` until then), of runs that last 10 to 30 ms. With ticks of 1 µs the verdict "
-     "on a link of 10 Gbit/s is right from the first interval on."),
+     "trips long. Only once a tick a tap far from the sender learns which ACK released what, and a "
+     "queue shows after several ms only (`transport` until then), of runs that last 10 to 30 ms. "
+     "With ticks of 1 µs the verdict on a link of 10 Gbit/s is right from the first interval on."),
     ((), (), (UNKNOWN,), "",
-     "Without TCP timestamps, or where losses leave no round trip to measure, the delay between "
-     "sender and tap cannot be followed: `unknown` stands where a queue may hide."),
+     "Without TCP timestamps, with those of a clock whose tick is longer than the round trip, or "
+     "where losses leave no round trip to measure, the delay between sender and tap cannot be "
+     "followed: `unknown` stands where a queue may hide, and no send buffer is told."),
 )
 
 

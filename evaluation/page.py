@@ -14,8 +14,8 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 # Evaluation
 
 How often the verdicts are right, measured against what the kernel, the application and the path
-themselves recorded. `make evaluate` measures all this and writes this page; no figure is typed by
-hand. Keys in brackets are expanded in [REFERENCES.md](../flink-jobs/REFERENCES.md).
+themselves recorded. `make evaluate` measures all this and writes this page; no measured figure is
+typed by hand. Keys in brackets are expanded in [REFERENCES.md](../flink-jobs/REFERENCES.md).
 """
 
 TRUTH = """
@@ -44,7 +44,8 @@ VALIDITY = """
 The cases were chosen by those who wrote the rules, and the ranges draw among these cases: they tell
 how far a figure hangs on which of them were run, not how other traffic would fare. Real stacks were
 measured up to 200 Mbit/s, with three congestion controls of one Linux kernel, on one emulated
-bottleneck at a time, for some ten seconds a flow, and without wireless links. What is faster comes
+bottleneck at a time, for some ten seconds a flow, and without wireless links: a link that sends many
+frames at once, as Wi-Fi and LTE do, is taken for a fast one that others fill. What is faster comes
 from the simulator, whose senders and whose truth are of the same hands as the analysis.
 
 A run counts only if its scenario came about, so cases in which several causes balance are rarer here
@@ -59,7 +60,8 @@ PROOF = """\
 The cases of the testbed were run twice. Rules and thresholds were found on the *calibration draw*.
 The *proof draw* is the same list of cases with other seeds: other addresses and ports, other losses,
 jitter and reordering, another timing of all; it was scored to write this page and nothing was tuned
-on it. Rates, round trips and buffers are the same in both, so half of the cases was held out of
+on it. (It was scored twice: the rules for the time between two full windows and for shorter foreign
+packets came after the first score was read, though from cases of the calibration draw.) Rates, round trips and buffers are the same in both, so half of the cases was held out of
 tuning, the same half in both draws: the *held-out half of the proof draw* tells of cases whose
 parameters nobody tuned on, in a draw that nobody looked at. (The first rules of all were found
 while both halves were in view.) Unless they say otherwise the tables are of all cases of the proof draw;
@@ -145,7 +147,7 @@ def targets_section(study, measured):
 ## Targets
 
 Measured on {study.headline_of}, at commit {study.commit}; in brackets the range of 95 %, unless all
-draws of cases say the same.
+draws of cases say the same. What was measured decides whether a target is met, not the range.
 """ + table(["target", "measured", ""], [[target.asked, found.text, words[found.is_met]]
                                          for target, found, _ in measured], left=3) + f"""
 The same, counted otherwise; **bold** does not meet the target. Above each case weighs the same,

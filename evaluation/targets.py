@@ -41,6 +41,10 @@ class Measured:
     text: str
     is_met: bool
 
+    def __post_init__(self):
+        if self.is_met is not None:
+            self.is_met = bool(self.is_met)  # that of a comparison of NumPy is never False itself
+
     def __str__(self):
         return f"**{self.text}**" if self.is_met is False else self.text
 

@@ -39,6 +39,10 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(asked.of(seen, by_row=True).text.split(" (")[0], "13.64 %")
         self.assertIs(asked.of(seen).is_met, False)
 
+    def test_what_is_not_met_is_bold(self):
+        asked = target("precision and recall")
+        self.assertRegex(str(asked.of(asked.observe(shared_case("half", 10, 20)))), r"^\*\*.*\*\*$")
+
     def test_precision_and_recall_too(self):
         asked = target("precision and recall")
         seen = asked.observe(shared_case("long", 18, 20) + shared_case("short", 1, 2))
