@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "anonymise.h"
 #include "exit_code.h"
 #include "kafka_sink.h"
 #include "ledger.h"
@@ -71,6 +72,8 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
         .flows_max = flows_max(options, source),
         .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
+        .anonymise = output->anonymiser ? ckp_anonymise : NULL,
+        .anonymiser = output->anonymiser,
     };
     struct ckp_frame_reading reading = {
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
@@ -97,26 +100,46 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
                : CKP_EXIT_NOT_ALL_DONE;
 }
 
+/* A session that is a hash of the capture would tell whether a guess at the capture is right. */
+static uint64_t identify(const struct ckp_output *output, const struct ckp_source *source)
+{
+    if (output->options->value[CKP_OPTION_SESSION].is_given)
+        return ckp_option_number(output->options, CKP_OPTION_SESSION);
+    return output->anonymiser ? ckp_anonymise_number(output->anonymiser, source->session)
+                              : source->session;
+}
+
+static int open_worker(struct ckp_output *output, const struct ckp_source *source,
+                       struct ckp_worker *worker, char *why)
+{
+    uint32_t partition_count;
+    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+
+    if (code != CKP_EXIT_ALL_DONE || start_worker(worker, output, source, partition_count))
+        return code;
+    output->sink.close(output->sink.self, why, WHY_BYTES_MAX);
+    snprintf(why, WHY_BYTES_MAX, "there is no memory: try a smaller --run-memory");
+    return CKP_EXIT_NOT_ALL_DONE;
+}
+
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *worker)
 {
     char why[WHY_BYTES_MAX];
-    uint32_t partition_count;
+    const char *key_file = ckp_option_text(options, CKP_OPTION_ANONYMISE);
+    int code = CKP_EXIT_WRONG_OPTIONS;
 
     output->options = options;
-    output->session = options->value[CKP_OPTION_SESSION].is_given
-                          ? ckp_option_number(options, CKP_OPTION_SESSION)
-                          : source->session;
-    int code = open_sink(output, source, &partition_count, &worker->counters, why);
-    if (code != CKP_EXIT_ALL_DONE) {
-        ckp_log("%s", why);
-        return code;
+    output->anonymiser = key_file ? ckp_anonymiser_open(key_file, why, sizeof why) : NULL;
+    if (!key_file || output->anonymiser) {
+        output->session = identify(output, source);
+        code = open_worker(output, source, worker, why);
     }
-    if (start_worker(worker, output, source, partition_count))
-        return CKP_EXIT_ALL_DONE;
-    ckp_log("there is no memory: try a smaller --run-memory");
-    output->sink.close(output->sink.self, why, sizeof why);
-    return CKP_EXIT_NOT_ALL_DONE;
+    if (code == CKP_EXIT_ALL_DONE)
+        return code;
+    ckp_log("%s", why);
+    ckp_anonymiser_free(output->anonymiser);
+    return code;
 }
 
 bool ckp_output_has_failed(const struct ckp_output *output)
@@ -150,6 +173,7 @@ bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker
     };
     bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
 
+    ckp_anonymiser_free(output->anonymiser);
     if (!is_complete)
         ckp_log("%s", why);
     is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));

@@ -18,6 +18,7 @@ struct ckp_source {
 struct ckp_output {
     const struct ckp_options *options;
     struct ckp_sink sink;
+    struct ckp_anonymiser *anonymiser; /* or NULL */
     uint64_t session;
 };
 
