@@ -81,6 +81,7 @@ static int open_and_play(struct play *play)
 {
     struct ckp_source source = {
         .session = play->inputs.session,
+        .has_hash_as_session = true,
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .timestamp_resolution_ns = play->inputs.resolution_ns,
         .is_lossless = true,

@@ -100,13 +100,14 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
                : CKP_EXIT_NOT_ALL_DONE;
 }
 
-/* A session that is a hash of the capture would tell whether a guess at the capture is right. */
+/* A hash of the capture would tell whether a guess at its addresses is right. */
 static uint64_t identify(const struct ckp_output *output, const struct ckp_source *source)
 {
     if (output->options->value[CKP_OPTION_SESSION].is_given)
         return ckp_option_number(output->options, CKP_OPTION_SESSION);
-    return output->anonymiser ? ckp_anonymise_number(output->anonymiser, source->session)
-                              : source->session;
+    if (output->anonymiser && source->has_hash_as_session)
+        return ckp_anonymise_number(output->anonymiser, source->session);
+    return source->session;
 }
 
 static int open_worker(struct ckp_output *output, const struct ckp_source *source,

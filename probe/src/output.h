@@ -9,7 +9,8 @@
 
 /** What a source says of its frames. */
 struct ckp_source {
-    uint64_t session; /* unless --session says otherwise */
+    uint64_t session;         /* unless --session says otherwise */
+    bool has_hash_as_session; /* of frames, addresses included */
     enum ckp_timestamp_source timestamp_source;
     int64_t timestamp_resolution_ns;
     bool is_lossless; /* it can wait for a slow sink */
