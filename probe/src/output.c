@@ -100,6 +100,11 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
                : CKP_EXIT_NOT_ALL_DONE;
 }
 
+static void close_beside_sink(struct ckp_output *output)
+{
+    ckp_anonymiser_free(output->anonymiser);
+}
+
 /* A hash of the capture would tell whether a guess at its addresses is right. */
 static uint64_t identify(const struct ckp_output *output, const struct ckp_source *source)
 {
@@ -110,37 +115,38 @@ static uint64_t identify(const struct ckp_output *output, const struct ckp_sourc
     return source->session;
 }
 
-static int open_worker(struct ckp_output *output, const struct ckp_source *source,
-                       struct ckp_worker *worker, char *why)
+static bool open_anonymiser(struct ckp_output *output, char *why)
 {
-    uint32_t partition_count;
-    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+    const char *key_file = ckp_option_text(output->options, CKP_OPTION_ANONYMISE);
 
-    if (code != CKP_EXIT_ALL_DONE || start_worker(worker, output, source, partition_count))
-        return code;
-    output->sink.close(output->sink.self, why, WHY_BYTES_MAX);
-    snprintf(why, WHY_BYTES_MAX, "there is no memory: try a smaller --run-memory");
-    return CKP_EXIT_NOT_ALL_DONE;
+    output->anonymiser = key_file ? ckp_anonymiser_open(key_file, why, WHY_BYTES_MAX) : NULL;
+    return !key_file || output->anonymiser;
 }
 
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *worker)
 {
     char why[WHY_BYTES_MAX];
-    const char *key_file = ckp_option_text(options, CKP_OPTION_ANONYMISE);
-    int code = CKP_EXIT_WRONG_OPTIONS;
+    uint32_t partition_count;
 
     output->options = options;
-    output->anonymiser = key_file ? ckp_anonymiser_open(key_file, why, sizeof why) : NULL;
-    if (!key_file || output->anonymiser) {
-        output->session = identify(output, source);
-        code = open_worker(output, source, worker, why);
+    if (!open_anonymiser(output, why)) {
+        ckp_log("%s", why);
+        return CKP_EXIT_WRONG_OPTIONS;
     }
-    if (code == CKP_EXIT_ALL_DONE)
+    output->session = identify(output, source);
+    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+    if (code != CKP_EXIT_ALL_DONE) {
+        ckp_log("%s", why);
+        close_beside_sink(output);
         return code;
-    ckp_log("%s", why);
-    ckp_anonymiser_free(output->anonymiser);
-    return code;
+    }
+    if (start_worker(worker, output, source, partition_count))
+        return CKP_EXIT_ALL_DONE;
+    ckp_log("there is no memory: try a smaller --run-memory");
+    output->sink.close(output->sink.self, why, sizeof why);
+    close_beside_sink(output);
+    return CKP_EXIT_NOT_ALL_DONE;
 }
 
 bool ckp_output_has_failed(const struct ckp_output *output)
@@ -174,9 +180,9 @@ bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker
     };
     bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
 
-    ckp_anonymiser_free(output->anonymiser);
     if (!is_complete)
         ckp_log("%s", why);
     is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));
+    close_beside_sink(output);
     return ckp_ledger_is_balanced(&worker->counters, stderr) && is_complete;
 }
