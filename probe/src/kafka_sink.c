@@ -21,6 +21,7 @@
 struct kafka_sink {
     rd_kafka_t *producer;
     struct ckp_counters *counters;
+    struct ckp_vitals *vitals; /* or NULL */
     char brokers[SETTING_TEXT_MAX];
     char topic[SETTING_TEXT_MAX];
     int64_t timeout_ns;
@@ -57,6 +58,16 @@ static void on_log(const rd_kafka_t *producer, int level, const char *facility, 
     (void)level;
     (void)facility;
     (void)text;
+}
+
+/* Whoever serves the metrics reads it: this is the thread that receives frames. */
+static int on_statistics(rd_kafka_t *producer, char *text, size_t bytes, void *self)
+{
+    struct kafka_sink *sink = self;
+
+    (void)producer, (void)bytes;
+    ckp_vitals_put_statistics(sink->vitals, text);
+    return 1; /* the text is ours */
 }
 
 static enum ckp_counter fate_of(const rd_kafka_message_t *message)
@@ -151,6 +162,7 @@ static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config
         {"queue.buffering.max.kbytes", "65536"},
         {"queue.buffering.max.messages", "1000000"},
         {"message.timeout.ms", timeout_ms},
+        {"statistics.interval.ms", config->vitals ? "1000" : "0"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (!set(conf, settings[i][0], settings[i][1], why, why_size))
@@ -180,12 +192,14 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);
+    if (sink->vitals)
+        rd_kafka_conf_set_stats_cb(conf, on_statistics);
     rd_kafka_conf_set_opaque(conf, sink);
     sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, sink->error, sizeof sink->error);
     if (sink->producer)
         return true;
     rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
-    if (config->settings_file) /* librdkafka's words may quote it */
+    if (config->settings_file)   /* librdkafka's words may quote it */
         snprintf(why, why_size, "the settings of librdkafka and of %s do not go together",
                  config->settings_file);
     else
@@ -295,12 +309,20 @@ static void count_undelivered(struct kafka_sink *sink, enum ckp_counter fate, ui
     ckp_count(sink->counters, fate, packets);
 }
 
+static int64_t silent_ns(const struct kafka_sink *sink, int64_t now_ns)
+{
+    return rd_kafka_outq_len(sink->producer) == 0 ? 0 : now_ns - sink->answered_ns;
+}
+
 /* Lets librdkafka report. Without any report for the whole timeout Kafka counts as dead. */
 static void wait_for_answers(struct kafka_sink *sink)
 {
     rd_kafka_poll(sink->producer, POLL_MS);
-    if (ckp_clock_monotonic_ns() - sink->answered_ns > sink->timeout_ns)
+    int64_t now_ns = ckp_clock_monotonic_ns();
+    if (now_ns - sink->answered_ns > sink->timeout_ns)
         sink->has_failed = sink->is_silent = true;
+    if (sink->vitals) /* who waits for Kafka is not stuck */
+        ckp_vitals_publish(sink->vitals, sink->counters, now_ns, silent_ns(sink, now_ns));
 }
 
 static void deliver(void *self, const struct ckp_batch *batch)
@@ -333,6 +355,18 @@ static void deliver(void *self, const struct ckp_batch *batch)
 static bool has_failed(const void *self)
 {
     return ((const struct kafka_sink *)self)->has_failed;
+}
+
+/* rd_kafka_outq_len() counts statistics and errors not polled yet too: poll first. */
+static int64_t tend(void *self)
+{
+    struct kafka_sink *sink = self;
+
+    rd_kafka_poll(sink->producer, 0);
+    int64_t now_ns = ckp_clock_monotonic_ns();
+    if (rd_kafka_outq_len(sink->producer) == 0)
+        sink->answered_ns = now_ns;
+    return silent_ns(sink, now_ns);
 }
 
 static void destroy(struct kafka_sink *sink)
@@ -374,6 +408,7 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         return CKP_KAFKA_UNREACHABLE;
     }
     self->counters = counters;
+    self->vitals = config->vitals;
     self->timeout_ns = config->timeout_ns;
     self->is_lossless = config->is_lossless;
     self->has_settings_file = config->settings_file != NULL;
@@ -389,6 +424,6 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         destroy(self);
         return CKP_KAFKA_UNREACHABLE;
     }
-    *sink = (struct ckp_sink){self, deliver, has_failed, close_kafka};
+    *sink = (struct ckp_sink){self, deliver, has_failed, tend, close_kafka};
     return CKP_KAFKA_OK;
 }

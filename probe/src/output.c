@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "clock.h"
 #include "exit_code.h"
 #include "kafka_sink.h"
 #include "ledger.h"
@@ -9,11 +10,46 @@
 #include "stream_sink.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #define WHY_BYTES_MAX  1024
 #define PORT_FLOWS_MAX 1000000u
+
+static const char *const timestamp_source_name[] = {
+    [CKP_TIMESTAMP_FILE] = "file",
+    [CKP_TIMESTAMP_KERNEL] = "kernel",
+    [CKP_TIMESTAMP_BURST] = "burst",
+};
+
+/* Before Kafka is asked, for that may take a while. */
+static bool open_health(struct ckp_output *output, const struct ckp_source *source, char *why)
+{
+    const char *address = ckp_option_text(output->options, CKP_OPTION_METRICS);
+    const struct ckp_metrics_identity identity = {
+        .probe = ckp_option_text(output->options, CKP_OPTION_PROBE),
+        .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
+        .version = CKP_VERSION,
+        .timestamp_source = timestamp_source_name[source->timestamp_source],
+        .timestamp_resolution_ns = source->timestamp_resolution_ns,
+        .session = output->session,
+        .has_kafka = ckp_option_text(output->options, CKP_OPTION_KAFKA) != NULL,
+    };
+
+    if (!address)
+        return true;
+    output->health = ckp_health_open(address, &identity, &output->vitals, why, WHY_BYTES_MAX);
+    if (output->health && strcmp(strrchr(address, ':'), ":0") == 0)
+        ckp_log("metrics are at port %u", ckp_health_port(output->health));
+    return output->health != NULL;
+}
+
+static void close_health(struct ckp_output *output)
+{
+    ckp_health_close(output->health);
+    free(ckp_vitals_take_statistics(&output->vitals));
+}
 
 static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
                       uint32_t *partition_count, struct ckp_counters *counters, char *why)
@@ -28,6 +64,7 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
+        .vitals = output->health ? &output->vitals : NULL,
     };
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
     enum ckp_kafka_status status =
@@ -103,16 +140,37 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
     output->session = options->value[CKP_OPTION_SESSION].is_given
                           ? ckp_option_number(options, CKP_OPTION_SESSION)
                           : source->session;
-    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+    int code = CKP_EXIT_NOT_ALL_DONE;
+    if (open_health(output, source, why))
+        code = open_sink(output, source, &partition_count, &worker->counters, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);
+        close_health(output);
         return code;
     }
-    if (start_worker(worker, output, source, partition_count))
+    if (start_worker(worker, output, source, partition_count)) {
+        ckp_vitals_set_stage(&output->vitals, CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
+    }
     ckp_log("there is no memory: try a smaller --run-memory");
     output->sink.close(output->sink.self, why, sizeof why);
+    close_health(output);
     return CKP_EXIT_NOT_ALL_DONE;
+}
+
+void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns)
+{
+    if (now_ns - output->tended_ns < CKP_VITALS_PERIOD_NS)
+        return;
+    output->tended_ns = now_ns;
+    int64_t silent_ns = output->sink.tend(output->sink.self);
+    if (output->health)
+        ckp_vitals_publish(&output->vitals, &worker->counters, now_ns, silent_ns);
+}
+
+void ckp_output_drain(struct ckp_output *output)
+{
+    ckp_vitals_set_stage(&output->vitals, CKP_STAGE_DRAINING);
 }
 
 bool ckp_output_has_failed(const struct ckp_output *output)
@@ -146,6 +204,7 @@ bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker
     };
     bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
 
+    close_health(output);
     if (!is_complete)
         ckp_log("%s", why);
     is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));

@@ -3,6 +3,7 @@
 #ifndef CKP_OUTPUT_H
 #define CKP_OUTPUT_H
 
+#include "health.h"
 #include "options.h"
 #include "sink.h"
 #include "worker.h"
@@ -19,6 +20,9 @@ struct ckp_output {
     const struct ckp_options *options;
     struct ckp_sink sink;
     uint64_t session;
+    struct ckp_vitals vitals;
+    struct ckp_health *health; /* NULL without --metrics */
+    int64_t tended_ns;
 };
 
 /** Opens the sink and starts the worker that writes into it. @return an exit code, 0 if all went
@@ -27,6 +31,13 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
                     const struct ckp_source *source, struct ckp_worker *worker);
 
 bool ckp_output_has_failed(const struct ckp_output *output);
+
+/** For the receive loop, as often as it likes: a few times a second looks after the sink and
+ * publishes how things stand. @param now_ns of the monotonic clock */
+void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns);
+
+/** From now on no frames are received, only delivered. */
+void ckp_output_drain(struct ckp_output *output);
 
 /** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost;
  * then one sentence was told */

@@ -120,6 +120,18 @@ for port in net_pcap0,rx_iface_in=watch0 net_af_packet0,iface=watch0,framecnt=64
         fail "$port: received $(counter frames_received) and missed $missed of $((3 * frames))"
 done
 
+# --- what the kernel drops before a port could see it counts too ---
+mkfifo "$work/orders"
+nsenter "--net=/run/netns/$namespace" python3 "$here/drop_frames.py" tun0 <"$work/orders" >"$work/answers" &
+exec 4>"$work/orders"
+until grep -q up "$work/answers"; do sleep 0.1; done
+start --port net_pcap0,rx_iface_in=tun0
+echo 5 >&4
+until grep -q done "$work/answers"; do sleep 0.1; done
+end
+exec 4>&-
+[ "$(counter frames_missed_kernel)" = 5 ] || fail "frames_missed_kernel: $(cat "$work/ledger")"
+
 # --- an idle tap tells that it lives ---
 start --port net_pcap0,rx_iface_in=watch0
 sleep 11
