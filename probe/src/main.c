@@ -6,6 +6,7 @@
 #include "live_play.h"
 #include "log.h"
 #include "merge.h"
+#include "privileges.h"
 #include "worker.h"
 
 #include <signal.h>
@@ -125,7 +126,7 @@ static bool check_options(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
         return false;
     }
-    if (!check_filter(options) || !check_metrics(options))
+    if (!check_filter(options) || !check_metrics(options) || !ckp_privileges_check(options))
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
         options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);

@@ -6,6 +6,7 @@
 #include "kafka_sink.h"
 #include "ledger.h"
 #include "log.h"
+#include "privileges.h"
 #include "schema_text.h"
 #include "stream_sink.h"
 
@@ -45,10 +46,25 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
     return output->health != NULL;
 }
 
-static void close_health(struct ckp_output *output)
+/* At once, for later nothing may be opened for writing. */
+static bool open_ledger(struct ckp_output *output, char *why)
+{
+    const char *path = ckp_option_text(output->options, CKP_OPTION_LEDGER);
+
+    if (!path)
+        return true;
+    output->ledger = fopen(path, "we");
+    if (!output->ledger)
+        snprintf(why, WHY_BYTES_MAX, "ledger %s cannot be written: %s", path, strerror(errno));
+    return output->ledger != NULL;
+}
+
+static void close_beside_sink(struct ckp_output *output)
 {
     ckp_health_close(output->health);
     free(ckp_vitals_take_statistics(&output->vitals));
+    if (output->ledger)
+        fclose(output->ledger);
 }
 
 static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
@@ -130,6 +146,14 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
                : CKP_EXIT_NOT_ALL_DONE;
 }
 
+static int open_all(struct ckp_output *output, const struct ckp_source *source,
+                    uint32_t *partition_count, struct ckp_counters *counters, char *why)
+{
+    if (!open_ledger(output, why) || !open_health(output, source, why))
+        return CKP_EXIT_NOT_ALL_DONE;
+    return open_sink(output, source, partition_count, counters, why);
+}
+
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *worker)
 {
@@ -140,21 +164,23 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
     output->session = options->value[CKP_OPTION_SESSION].is_given
                           ? ckp_option_number(options, CKP_OPTION_SESSION)
                           : source->session;
-    int code = CKP_EXIT_NOT_ALL_DONE;
-    if (open_health(output, source, why))
-        code = open_sink(output, source, &partition_count, &worker->counters, why);
+    output->tended_ns = 0;
+    int code = open_all(output, source, &partition_count, &worker->counters, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);
-        close_health(output);
+        close_beside_sink(output);
         return code;
     }
-    if (start_worker(worker, output, source, partition_count)) {
+    bool is_started = start_worker(worker, output, source, partition_count);
+    if (is_started && ckp_privileges_drop(options, why, sizeof why)) {
         ckp_vitals_set_stage(&output->vitals, CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
     }
-    ckp_log("there is no memory: try a smaller --run-memory");
+    ckp_log("%s", is_started ? why : "there is no memory: try a smaller --run-memory");
+    if (is_started)
+        ckp_worker_free(worker);
     output->sink.close(output->sink.self, why, sizeof why);
-    close_health(output);
+    close_beside_sink(output);
     return CKP_EXIT_NOT_ALL_DONE;
 }
 
@@ -178,18 +204,17 @@ bool ckp_output_has_failed(const struct ckp_output *output)
     return output->sink.has_failed(output->sink.self);
 }
 
-static bool write_ledger(const struct ckp_ledger *ledger, const char *path)
+static bool write_ledger(const struct ckp_output *output, const struct ckp_ledger *ledger)
 {
-    if (!path) {
+    if (!output->ledger) {
         ckp_ledger_print(ledger, stderr);
         return true;
     }
-    FILE *file = fopen(path, "w");
-    if (file)
-        ckp_ledger_print_json(ledger, file);
-    if (file && !ferror(file) && fclose(file) == 0)
+    ckp_ledger_print_json(ledger, output->ledger);
+    if (fflush(output->ledger) == 0)
         return true;
-    ckp_log("ledger %s cannot be written: %s", path, strerror(errno));
+    ckp_log("ledger %s cannot be written: %s", ckp_option_text(output->options, CKP_OPTION_LEDGER),
+            strerror(errno));
     return false;
 }
 
@@ -204,9 +229,9 @@ bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker
     };
     bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
 
-    close_health(output);
     if (!is_complete)
         ckp_log("%s", why);
-    is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));
+    is_complete &= write_ledger(output, &ledger);
+    close_beside_sink(output);
     return ckp_ledger_is_balanced(&worker->counters, stderr) && is_complete;
 }

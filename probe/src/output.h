@@ -22,11 +22,13 @@ struct ckp_output {
     uint64_t session;
     struct ckp_vitals vitals;
     struct ckp_health *health; /* NULL without --metrics */
+    FILE *ledger;              /* NULL: standard error */
     int64_t tended_ns;
 };
 
-/** Opens the sink and starts the worker that writes into it. @return an exit code, 0 if all went
- * well; else one sentence was told and nothing is to be freed */
+/** Opens the sink, starts the worker that writes into it, and gives up all privileges: whatever
+ * else is to be opened must be open by then. @return an exit code, 0 if all went well; else one
+ * sentence was told and nothing is to be freed */
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *worker);
 

@@ -3,7 +3,7 @@
 """Makes an interface whose kernel drops frames, as one does whose ring has overflowed: a tun device takes packets of
 IP alone, and counts the others as dropped.
 
-usage: drop_frames.py INTERFACE        each number that comes on standard input is that many dropped frames, answered by "done"
+usage: drop_frames.py INTERFACE        each number that comes on standard input is that many dropped frames, answered by "dropped"
 """
 import fcntl
 import os
@@ -24,4 +24,4 @@ for line in sys.stdin:
             os.write(tun, bytes(40))
         except OSError:
             pass  # how it says so
-    print("done", flush=True)
+    print("dropped", flush=True)
