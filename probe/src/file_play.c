@@ -93,6 +93,7 @@ static int open_and_play(struct play *play)
         .session = play->inputs.session,
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .timestamp_resolution_ns = play->inputs.resolution_ns,
+        .stop = play->stop,
         .is_lossless = true,
     };
     int code = ckp_output_open(&play->output, play->options, &source, &play->worker);

@@ -18,7 +18,8 @@ struct ckp_kafka_config {
     size_t setting_count;
     int64_t timeout_ns; /* without an answer, after which Kafka counts as dead */
     bool is_lossless;   /* captures wait for Kafka; ports drop the newest batch and count it */
-    struct ckp_vitals *vitals; /* takes librdkafka's statistics, or NULL */
+    const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
+    struct ckp_vitals *vitals;         /* takes librdkafka's statistics, or NULL */
 };
 
 enum ckp_kafka_status {

@@ -145,6 +145,7 @@ static int play(struct live *live, const struct ckp_options *options)
             timestamp_source == CKP_TIMESTAMP_KERNEL || live->idle_sleep_ns == 0
                 ? RESOLUTION_US_NS
                 : live->idle_sleep_ns,
+        .stop = live->stop,
         .is_lossless = false,
     };
     int code = ckp_output_open(&live->output, options, &source, &live->worker);

@@ -80,6 +80,7 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
+        .stop = source->stop,
         .vitals = output->health ? &output->vitals : NULL,
     };
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
@@ -141,7 +142,7 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
         return open_kafka(output, source, partition_count, counters, why);
     *partition_count = (uint32_t)ckp_option_number(options, CKP_OPTION_PARTITIONS);
     return ckp_stream_sink_open(&output->sink, ckp_option_text(options, CKP_OPTION_OUTPUT),
-                                counters, why, WHY_BYTES_MAX)
+                                source->stop, counters, why, WHY_BYTES_MAX)
                ? CKP_EXIT_ALL_DONE
                : CKP_EXIT_NOT_ALL_DONE;
 }

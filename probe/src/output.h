@@ -13,7 +13,8 @@ struct ckp_source {
     uint64_t session; /* unless --session says otherwise */
     enum ckp_timestamp_source timestamp_source;
     int64_t timestamp_resolution_ns;
-    bool is_lossless; /* it can wait for a slow sink */
+    const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
+    bool is_lossless;                  /* it can wait for a slow sink */
 };
 
 struct ckp_output {

@@ -5,6 +5,11 @@
 
 #include "batch.h"
 
+#include <signal.h>
+
+/** Once the probe has been told to end, a sink waits for so long at most in all. */
+#define CKP_SINK_LINGER_NS (4 * CKP_NANOS_PER_SECOND)
+
 struct ckp_sink {
     void *self;
     ckp_deliver_fn *deliver;

@@ -65,6 +65,10 @@ metric_is() {
     scrape && [ "$(metric "$1")" = "$2" ]
 }
 
+broker() {
+    cut -d' ' -f1 "$CHOKEPOINT_RUN/kafka/broker.pid"
+}
+
 port_is_told() {
     grep -q 'metrics are at port' "$work/err"
 }
@@ -90,6 +94,30 @@ end() {
     [ $code -eq "$1" ] || fail "exit code $code instead of $1: $(cat "$work/err")"
 }
 
+# told_to_end "SENTENCE": it ends within 5 s, says why not all was delivered, and its books balance.
+told_to_end() {
+    from=$(date +%s%N)
+    kill -TERM $pid
+    end 1
+    elapsed_ms=$((($(date +%s%N) - from) / 1000000))
+    [ $elapsed_ms -lt 5000 ] || fail "it takes $elapsed_ms ms to end"
+    grep -qF "chokepoint-probe: $1" "$work/err" || fail "said '$(cat "$work/err")' instead of '$1'"
+}
+
+# The ledger balances, and tells of packets that were not delivered.
+balances() {
+    python3 - "$work/ledger" <<'END' || fail "the ledger: $(cat "$work/ledger")"
+import json, sys
+ledger = json.load(open(sys.argv[1]))
+counters = ledger["counters"]
+assert ledger["balanced"] and counters["packets_encoded"] > counters["packets_delivered"]
+END
+}
+
+loop_is_stuck() {
+    scrape && awk -v age="$(metric receive_loop_age_seconds)" 'BEGIN { exit age > 1 ? 0 : 1 }'
+}
+
 python3 "$here/../kafka/many_flows.py" 1000 >"$work/many.pcap"
 
 # --- a pipe ---
@@ -110,6 +138,16 @@ sleep 0.3
 kill -CONT $pid
 end 0
 
+# --- told to end while the reader of its output takes nothing ---
+mkfifo "$work/unread"
+exec 4<>"$work/unread"
+start --output "$work/unread"
+tail -c +3001 "$work/many.pcap" >&3 &
+await 20 loop_is_stuck || fail "it does not wait for the reader: $(cat "$work/values")"
+told_to_end "$work/unread cannot be written: Connection timed out"
+exec 4>&-
+balances
+
 # --- mistakes ---
 # sentence CODE "SENTENCE" ADDRESS
 sentence() {
@@ -126,21 +164,20 @@ sentence 1 "metrics cannot be served at 192.0.2.1:9465: Cannot assign requested 
 if command -v java >/dev/null && [ -x "$services/kafka" ] && "$services/kafka" start; then
     has_kafka=true
     . "$CHOKEPOINT_RUN/services.env"
-    broker_pid=$(cut -d' ' -f1 "$CHOKEPOINT_RUN/kafka/broker.pid")
     for row in tcp-segments:32 tcp-schemas:1; do
         "$make_topic" "$CHOKEPOINT_KAFKA" "${row%:*}" "${row#*:}"
     done
     start --kafka "$CHOKEPOINT_KAFKA"
     expect_answer readyz "200 ok"
     await 20 metric_is kafka_brokers_up 1 || fail "kafka_brokers_up: $(cat "$work/values")"
-    kill -STOP "$broker_pid"
+    kill -STOP "$(broker)"
     tail -c +3001 "$work/many.pcap" >&3
     expect_answer readyz "503 Kafka has owed an answer for 5 s"
     expect_answer healthz "200 ok"
     scrape
     [ "$(metric ready)" = 0 ] || fail "ready: $(cat "$work/values")"
     [ "$(metric kafka_queued_records)" -gt 0 ] || fail "kafka_queued_records: $(cat "$work/values")"
-    kill -CONT "$broker_pid"
+    kill -CONT "$(broker)"
     expect_answer readyz "200 ok"
     await 20 metric_is kafka_queued_records 0 || fail "kafka_queued_records: $(cat "$work/values")"
     await 20 metric_is packets_delivered_total 11000 || fail "packets_delivered_total is $(metric packets_delivered_total)"
@@ -149,6 +186,19 @@ if command -v java >/dev/null && [ -x "$services/kafka" ] && "$services/kafka" s
     "$services/kafka" start >/dev/null 3>&- # or the pipe would not end
     expect_answer readyz "200 ok"
     end 0
+
+    # --- told to end while the broker stands still ---
+    start --kafka "$CHOKEPOINT_KAFKA"
+    expect_answer readyz "200 ok"
+    kill -STOP "$(broker)"
+    tail -c +3001 "$work/many.pcap" >&3
+    expect_answer readyz "503 Kafka has owed an answer for 5 s"
+    told_to_end "Kafka at $CHOKEPOINT_KAFKA did not take all batches within 4 s of the signal"
+    balances
+    start --kafka "$CHOKEPOINT_KAFKA"
+    expect_answer readyz "503 not all is open yet"
+    told_to_end "Kafka at $CHOKEPOINT_KAFKA had not answered when the probe was told to end"
+    kill -CONT "$(broker)"
 else
     echo "without Kafka: services/kafka does not start"
 fi

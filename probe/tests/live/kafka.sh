@@ -10,8 +10,8 @@ make_topic=$(realpath "$2")
 here=$(realpath "$(dirname "$0")")
 services=$here/../../../services
 namespace=chokepoint-probe-$$
-if [ "$(id -u)" -ne 0 ] || ! command -v kcat >/dev/null || ! [ -x "$services/kafka" ] || ! ip netns add "$namespace" 2>/dev/null; then
-    echo "skipped: needs root, for network namespaces, kcat and services/kafka"
+if [ "$(id -u)" -ne 0 ] || ! command -v kcat >/dev/null || ! command -v curl >/dev/null || ! [ -x "$services/kafka" ] || ! ip netns add "$namespace" 2>/dev/null; then
+    echo "skipped: needs root, for network namespaces, kcat, curl and services/kafka"
     exit 77
 fi
 work=$(mktemp -d)
@@ -91,6 +91,27 @@ read_packets=$(inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-segments -e -q -f '%
     [ "$read_packets" -le $(($(counter packets_delivered) + $(counter packets_undelivered_in_doubt))) ] ||
     fail "another client reads $read_packets, delivered $(counter packets_delivered), in doubt $(counter packets_undelivered_in_doubt)"
 [ "$(counter packets_delivered)" -gt 33000 ] || fail "delivery does not go on after the outage: $(cat "$work/ledger")"
+
+# --- told to end while the broker stands still: within 5 s, and counted ---
+nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
+    --kafka "$CHOKEPOINT_KAFKA" --metrics 127.0.0.1:9465 2>"$work/err" &
+pid=$!
+for _ in $(seq 300); do
+    [ "$(inside curl -s http://127.0.0.1:9465/readyz)" = ok ] && break
+    sleep 0.1
+done
+kill -STOP "$broker_pid"
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+from=$(date +%s%N)
+kill -TERM $pid
+wait $pid
+code=$?
+elapsed_ms=$((($(date +%s%N) - from) / 1000000))
+kill -CONT "$broker_pid"
+[ $code -eq 1 ] && [ $elapsed_ms -lt 5000 ] || fail "exit code $code after $elapsed_ms ms: $(cat "$work/err")"
+grep -q "did not take all batches within 4 s of the signal" "$work/err" || fail "said '$(cat "$work/err")'"
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
+[ "$(counter packets_delivered)" -lt "$(counter packets_encoded)" ] || fail "all is delivered: $(cat "$work/ledger")"
 
 [ $failures -eq 0 ] && echo "all is as expected"
 exit $((failures > 0))
