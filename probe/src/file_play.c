@@ -13,12 +13,17 @@
 /* However silent a pipe is, the stop flag and the output are looked at this often. */
 #define LOOK_UP_NS CKP_NANOS_PER_SECOND
 
+/* Frames between two looks at the clock while frames keep coming: less than CKP_VITALS_PERIOD_NS.
+ */
+#define TEND_FRAMES 16384u
+
 struct play {
     const struct ckp_options *options;
     const volatile sig_atomic_t *stop;
     struct ckp_inputs inputs;
     struct ckp_worker worker;
     struct ckp_output output;
+    uint32_t frames; /* of this call, modulo 2^32 */
 };
 
 static bool goes_on(const struct play *play)
@@ -29,8 +34,10 @@ static bool goes_on(const struct play *play)
 static int64_t before_wait(void *self)
 {
     struct play *play = self;
-    int64_t wait_ns = ckp_worker_before_wait(&play->worker, ckp_clock_monotonic_ns());
+    int64_t now_ns = ckp_clock_monotonic_ns();
+    int64_t wait_ns = ckp_worker_before_wait(&play->worker, now_ns);
 
+    ckp_output_tend(&play->output, &play->worker, now_ns);
     if (!goes_on(play))
         return 0;
     return wait_ns < LOOK_UP_NS ? wait_ns : LOOK_UP_NS;
@@ -43,6 +50,8 @@ static bool read_capture(struct play *play, struct ckp_capture *capture)
 
     ckp_capture_before_wait(capture, before_wait, play);
     while (goes_on(play)) {
+        if (++play->frames % TEND_FRAMES == 0)
+            ckp_output_tend(&play->output, &play->worker, ckp_clock_monotonic_ns());
         switch (ckp_capture_next(capture, &frame)) {
         case CKP_CAPTURE_FRAME:
             ckp_worker_observe(&play->worker, ckp_capture_link(capture), &frame);
@@ -72,6 +81,7 @@ static int play_inputs(struct play *play)
 
     for (size_t i = 0; i < play->inputs.count; i++)
         is_complete &= read_capture(play, play->inputs.captures[i]);
+    ckp_output_drain(&play->output);
     ckp_worker_finish(&play->worker);
     is_complete &= ckp_output_close(&play->output, &play->worker);
     return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
@@ -81,8 +91,10 @@ static int open_and_play(struct play *play)
 {
     struct ckp_source source = {
         .session = play->inputs.session,
+        .has_hash_as_session = true,
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .timestamp_resolution_ns = play->inputs.resolution_ns,
+        .stop = play->stop,
         .is_lossless = true,
     };
     int code = ckp_output_open(&play->output, play->options, &source, &play->worker);

@@ -8,6 +8,8 @@
 #define CACHE_LINE_BYTES 64u
 
 _Static_assert(sizeof(struct ckp_flow) == 192, "a flow should fill three cache lines");
+_Static_assert(CKP_FLOW_BLOCK * sizeof(struct ckp_flow_key) % CACHE_LINE_BYTES == 0,
+               "aligned_alloc() wants whole cache lines");
 
 static struct ckp_flow_bucket *new_buckets(size_t count)
 {
@@ -18,12 +20,13 @@ static struct ckp_flow_bucket *new_buckets(size_t count)
     return buckets;
 }
 
-bool ckp_flow_table_init(struct ckp_flow_table *table)
+bool ckp_flow_table_init(struct ckp_flow_table *table, bool has_written_keys)
 {
     *table = (struct ckp_flow_table){
         .buckets = new_buckets(FIRST_BUCKETS),
         .bucket_mask = FIRST_BUCKETS - 1,
         .free = CKP_FLOW_NONE,
+        .has_written_keys = has_written_keys,
     };
     for (size_t i = 0; i < CKP_WHEEL_SLOTS; i++)
         table->wheel[i] = CKP_FLOW_NONE;
@@ -84,14 +87,15 @@ static bool grow_buckets(struct ckp_flow_table *table)
 
 static bool grow_blocks(struct ckp_flow_table *table)
 {
+    size_t flow_bytes =
+        sizeof(struct ckp_flow) + (table->has_written_keys ? sizeof(struct ckp_flow_key) : 0);
     struct ckp_flow **blocks =
         realloc(table->blocks, (table->block_count + 1) * sizeof table->blocks[0]);
 
     if (!blocks)
         return false;
     table->blocks = blocks;
-    blocks[table->block_count] =
-        aligned_alloc(CACHE_LINE_BYTES, CKP_FLOW_BLOCK * sizeof(struct ckp_flow));
+    blocks[table->block_count] = aligned_alloc(CACHE_LINE_BYTES, CKP_FLOW_BLOCK * flow_bytes);
     if (!blocks[table->block_count])
         return false;
     table->block_count++;
@@ -109,6 +113,14 @@ static uint32_t take_handle(struct ckp_flow_table *table)
     if (table->used == table->block_count * CKP_FLOW_BLOCK && !grow_blocks(table))
         return CKP_FLOW_NONE;
     return table->used++;
+}
+
+static struct ckp_flow_key *place_of_written_key(const struct ckp_flow_table *table, uint32_t flow)
+{
+    if (!table->has_written_keys)
+        return &ckp_flow_at(table, flow)->key;
+    struct ckp_flow *block_end = table->blocks[flow / CKP_FLOW_BLOCK] + CKP_FLOW_BLOCK;
+    return (struct ckp_flow_key *)block_end + flow % CKP_FLOW_BLOCK;
 }
 
 uint32_t ckp_flow_table_add(struct ckp_flow_table *table, const struct ckp_flow_key *key,
@@ -129,7 +141,9 @@ uint32_t ckp_flow_table_add(struct ckp_flow_table *table, const struct ckp_flow_
         .newer_run = CKP_FLOW_NONE,
         .previous_due = CKP_FLOW_NONE,
         .next_due = CKP_FLOW_NONE,
+        .written_key = place_of_written_key(table, flow),
     };
+    *added->written_key = *key;
     ckp_open_run_reset(&added->run);
     put(table->buckets, table->bucket_mask, hash, flow);
     table->living++;

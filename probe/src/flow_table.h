@@ -27,6 +27,7 @@ struct ckp_flow {
     uint8_t quiet_marks; /* since the last packet */
     uint8_t closing;     /* enum ckp_end_reason: why it will end after the linger, or NONE */
     uint16_t vlan_id;
+    bool is_reversed; /* the lower endpoint of its key is the higher one of the written key */
 
     uint64_t hash; /* of the table */
     int64_t start_ns;
@@ -38,6 +39,7 @@ struct ckp_flow {
     uint32_t previous_due; /* list of the wheel's slot */
     uint32_t next_due;
     uint64_t due_tick;
+    struct ckp_flow_key *written_key; /* as others may know it: its own, or one beside it */
 };
 
 /* 4096 ticks of 67 ms: 275 s, beyond which a visit finds nothing due and comes again. */
@@ -59,10 +61,12 @@ struct ckp_flow_table {
     uint32_t living;
     uint32_t wheel[CKP_WHEEL_SLOTS];
     uint64_t wheel_tick; /* being visited; nothing is scheduled for it or before */
+    bool has_written_keys; /* beside the flows: behind each block of them */
 };
 
-/** @return false if there is no memory */
-bool ckp_flow_table_init(struct ckp_flow_table *table);
+/** @param has_written_keys whether flows are written under other keys than they are found by
+ * @return false if there is no memory */
+bool ckp_flow_table_init(struct ckp_flow_table *table, bool has_written_keys);
 void ckp_flow_table_free(struct ckp_flow_table *table);
 
 static inline uint32_t ckp_flow_bucket_tag(uint64_t hash)
@@ -101,7 +105,7 @@ static inline uint32_t ckp_flow_table_prefetch_flow(const struct ckp_flow_table 
 uint32_t ckp_flow_table_find(const struct ckp_flow_table *table, const struct ckp_flow_key *key,
                              uint64_t hash);
 
-/** Adds a flow that is not there, all zero but key, hash and lists. The table grows as needed.
+/** Adds a flow that is not there, all zero but keys, hash and lists. The table grows as needed.
  * @return CKP_FLOW_NONE if there is no memory */
 uint32_t ckp_flow_table_add(struct ckp_flow_table *table, const struct ckp_flow_key *key,
                             uint64_t hash);

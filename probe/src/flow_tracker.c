@@ -25,12 +25,14 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->idle_ns = limits->idle_ns;
     tracker->flows_max = limits->flows_max;
     tracker->table_seed = limits->table_seed;
+    tracker->anonymise = limits->anonymise;
+    tracker->anonymiser = limits->anonymiser;
     tracker->clock = (struct ckp_capture_clock){0};
     tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
     tracker->eviction_hand = 0;
     for (unsigned i = 0; i < CKP_CLOCK_STRAYS; i++)
         tracker->stray_flows[i] = CKP_FLOW_NONE;
-    if (!ckp_flow_table_init(&tracker->table))
+    if (!ckp_flow_table_init(&tracker->table, limits->anonymise != NULL))
         return false;
     if (ckp_run_pool_init(&tracker->pool, limits->run_memory_bytes))
         return true;
@@ -67,12 +69,19 @@ static void unlink_run(struct ckp_flow_tracker *tracker, const struct ckp_flow *
         ckp_flow_at(&tracker->table, flow->newer_run)->older_run = flow->older_run;
 }
 
+/* Makes directions those of the written key. */
+static void reverse(struct ckp_run_copy *copy, uint32_t packets)
+{
+    for (uint32_t i = 0; i < packets; i++)
+        copy->segments[i].direction ^= 1;
+}
+
 /* Writes the open run; if there is none, a mark without packets. */
 static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
                       int64_t observed_until_ns, enum ckp_end_reason end_reason)
 {
     struct ckp_run run = {
-        .key = &flow->key,
+        .key = flow->written_key,
         .vlan_id = flow->vlan_id,
         .tunnel_id = flow->tunnel_id,
         .flow_start_ns = flow->start_ns,
@@ -85,6 +94,8 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
         unlink_run(tracker, flow);
         run.packets = ckp_open_run_take(&tracker->pool, &flow->run, &tracker->copy);
         run.packets.is_ipv6 = flow->key.is_ipv6;
+        if (flow->is_reversed)
+            reverse(&tracker->copy, run.packets.count);
         flow->packets_before += run.packets.count;
     }
     ckp_batcher_add(tracker->batcher, flow->partition, &run, tracker->clock.now_ns);
@@ -259,6 +270,19 @@ static void evict(struct ckp_flow_tracker *tracker)
     end_flow(tracker, victim, ckp_flow_at(&tracker->table, victim)->last_ns, CKP_END_EVICTED);
 }
 
+/* What is written, and what partition and reader derive from it, tells nothing of the addresses: a
+ * hash of them would, for there are few enough to try them all. */
+static void anonymise(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
+{
+    struct ckp_flow_key *key = flow->written_key;
+    struct ckp_address addresses[2] = {key->low_address, key->high_address};
+
+    tracker->anonymise(tracker->anonymiser, addresses, key->is_ipv6);
+    flow->is_reversed = ckp_flow_key_order(key, &addresses[0], key->low_port, &addresses[1],
+                                           key->high_port) != 0;
+    ckp_count(tracker->counters, CKP_COUNT_FLOWS_ANONYMISED, 1);
+}
+
 static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_packet *packet,
                            uint64_t hash)
 {
@@ -273,7 +297,9 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
 
     const struct ckp_batch_config *config = &tracker->batcher->config;
     struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
-    flow->partition = ckp_flow_partition(ckp_flow_key_hash(&packet->key, config->hash_seed),
+    if (tracker->anonymise)
+        anonymise(tracker, flow);
+    flow->partition = ckp_flow_partition(ckp_flow_key_hash(flow->written_key, config->hash_seed),
                                          config->partition_count);
     flow->start_ns = flow->last_ns = packet->segment.time_ns;
     flow->vlan_id = packet->vlan_id;

@@ -9,6 +9,10 @@
 #include "decode.h"
 #include "flow_table.h"
 
+/** Replaces the addresses of both ends of a flow, in any order, by those that others may know. Equal
+ * addresses stay equal, different ones different. */
+typedef void ckp_anonymise_fn(void *anonymiser, struct ckp_address addresses[2], bool is_ipv6);
+
 struct ckp_flow_tracker {
     struct ckp_batcher *batcher;
     struct ckp_counters *counters;
@@ -22,6 +26,8 @@ struct ckp_flow_tracker {
     uint32_t oldest_run;                    /* flows with an open run, in order of opening */
     uint32_t newest_run;
     uint32_t eviction_hand;
+    ckp_anonymise_fn *anonymise;
+    void *anonymiser;
     struct ckp_run_copy copy;
 };
 
@@ -30,6 +36,8 @@ struct ckp_flow_limits {
     uint32_t flows_max;
     size_t run_memory_bytes;
     uint64_t table_seed; /* random; nothing that is written depends on it */
+    ckp_anonymise_fn *anonymise; /* once a flow; NULL: addresses are written as they are */
+    void *anonymiser;
 };
 
 /** @return false if there is no memory; then nothing is to be freed */

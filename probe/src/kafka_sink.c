@@ -21,13 +21,17 @@
 struct kafka_sink {
     rd_kafka_t *producer;
     struct ckp_counters *counters;
+    struct ckp_vitals *vitals; /* or NULL */
     char brokers[SETTING_TEXT_MAX];
     char topic[SETTING_TEXT_MAX];
     int64_t timeout_ns;
-    int64_t answered_ns; /* when Kafka last took or refused something, or had nothing to do */
+    const volatile sig_atomic_t *stop;
+    int64_t stop_seen_ns; /* 0: not yet */
+    int64_t answered_ns;  /* when Kafka last took or refused something, or had nothing to do */
     bool is_lossless;
     bool has_settings_file; /* which may hold a secret */
     bool has_failed;
+    bool is_late;    /* it has failed because the probe had to end */
     bool is_silent;  /* it has failed because Kafka did not answer in time */
     bool has_schema; /* the schema topic has it */
     rd_kafka_resp_err_t schema_error;
@@ -57,6 +61,16 @@ static void on_log(const rd_kafka_t *producer, int level, const char *facility, 
     (void)level;
     (void)facility;
     (void)text;
+}
+
+/* Whoever serves the metrics reads it: this is the thread that receives frames. */
+static int on_statistics(rd_kafka_t *producer, char *text, size_t bytes, void *self)
+{
+    struct kafka_sink *sink = self;
+
+    (void)producer, (void)bytes;
+    ckp_vitals_put_statistics(sink->vitals, text);
+    return 1; /* the text is ours */
 }
 
 static enum ckp_counter fate_of(const rd_kafka_message_t *message)
@@ -94,6 +108,16 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message,
     /* A record larger than the topic takes, or no right to write: no later one will fare better. */
     if (fate == CKP_COUNT_PACKETS_UNDELIVERED_REFUSED && sink->is_lossless)
         sink->has_failed = true;
+}
+
+/* Whether the probe has been told to end so long ago that nothing is waited for any more. */
+static bool is_late(struct kafka_sink *sink, int64_t now_ns)
+{
+    if (!*sink->stop)
+        return false;
+    if (sink->stop_seen_ns == 0)
+        sink->stop_seen_ns = now_ns;
+    return now_ns - sink->stop_seen_ns > CKP_SINK_LINGER_NS;
 }
 
 static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, char *why,
@@ -151,6 +175,7 @@ static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config
         {"queue.buffering.max.kbytes", "65536"},
         {"queue.buffering.max.messages", "1000000"},
         {"message.timeout.ms", timeout_ms},
+        {"statistics.interval.ms", config->vitals ? "1000" : "0"},
     };
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         if (!set(conf, settings[i][0], settings[i][1], why, why_size))
@@ -180,6 +205,8 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);
+    if (sink->vitals)
+        rd_kafka_conf_set_stats_cb(conf, on_statistics);
     rd_kafka_conf_set_opaque(conf, sink);
     sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, sink->error, sizeof sink->error);
     if (sink->producer)
@@ -195,6 +222,11 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
 
 static void say_unreachable(const struct kafka_sink *sink, char *why, size_t why_size)
 {
+    if (*sink->stop) {
+        snprintf(why, why_size, "Kafka at %s had not answered when the probe was told to end%s%s",
+                 sink->brokers, *sink->error ? ": " : "", sink->error);
+        return;
+    }
     snprintf(why, why_size, "Kafka at %s does not answer within %g s%s%s", sink->brokers,
              (double)sink->timeout_ns / (double)CKP_NANOS_PER_SECOND, *sink->error ? ": " : "",
              sink->error);
@@ -232,7 +264,7 @@ static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_to
             error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
             error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
             (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && waited_ns < NEW_TOPIC_NS);
-        if (!may_change || ckp_clock_monotonic_ns() - start_ns > sink->timeout_ns)
+        if (!may_change || *sink->stop || ckp_clock_monotonic_ns() - start_ns > sink->timeout_ns)
             return error;
         rd_kafka_poll(sink->producer, POLL_MS);
     }
@@ -276,7 +308,7 @@ static bool publish_schema(struct kafka_sink *sink, const struct ckp_kafka_confi
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_OPAQUE(OPAQUE_SCHEMA), RD_KAFKA_V_END);
     int64_t deadline_ns = ckp_clock_monotonic_ns() + sink->timeout_ns;
     while (!error && !sink->has_schema && !sink->schema_error && !sink->has_failed &&
-           ckp_clock_monotonic_ns() < deadline_ns)
+           !*sink->stop && ckp_clock_monotonic_ns() < deadline_ns)
         rd_kafka_poll(sink->producer, POLL_MS);
     if (sink->has_schema)
         return true;
@@ -295,12 +327,22 @@ static void count_undelivered(struct kafka_sink *sink, enum ckp_counter fate, ui
     ckp_count(sink->counters, fate, packets);
 }
 
+static int64_t silent_ns(const struct kafka_sink *sink, int64_t now_ns)
+{
+    return rd_kafka_outq_len(sink->producer) == 0 ? 0 : now_ns - sink->answered_ns;
+}
+
 /* Lets librdkafka report. Without any report for the whole timeout Kafka counts as dead. */
 static void wait_for_answers(struct kafka_sink *sink)
 {
     rd_kafka_poll(sink->producer, POLL_MS);
-    if (ckp_clock_monotonic_ns() - sink->answered_ns > sink->timeout_ns)
+    int64_t now_ns = ckp_clock_monotonic_ns();
+    if (now_ns - sink->answered_ns > sink->timeout_ns)
         sink->has_failed = sink->is_silent = true;
+    if (is_late(sink, now_ns))
+        sink->has_failed = sink->is_late = true;
+    if (sink->vitals) /* who waits for Kafka is not stuck */
+        ckp_vitals_publish(sink->vitals, sink->counters, now_ns, silent_ns(sink, now_ns));
 }
 
 static void deliver(void *self, const struct ckp_batch *batch)
@@ -335,6 +377,18 @@ static bool has_failed(const void *self)
     return ((const struct kafka_sink *)self)->has_failed;
 }
 
+/* rd_kafka_outq_len() counts statistics and errors not polled yet too: poll first. */
+static int64_t tend(void *self)
+{
+    struct kafka_sink *sink = self;
+
+    rd_kafka_poll(sink->producer, 0);
+    int64_t now_ns = ckp_clock_monotonic_ns();
+    if (rd_kafka_outq_len(sink->producer) == 0)
+        sink->answered_ns = now_ns;
+    return silent_ns(sink, now_ns);
+}
+
 static void destroy(struct kafka_sink *sink)
 {
     if (sink->producer)
@@ -354,7 +408,12 @@ static bool close_kafka(void *self, char *why, size_t why_size)
         rd_kafka_poll(sink->producer, POLL_MS);
 
     bool is_complete = sink->counters->value[CKP_COUNT_BATCHES_UNDELIVERED] == 0;
-    if (!is_complete && sink->is_silent)
+    if (!is_complete && sink->is_late)
+        snprintf(why, why_size,
+                 "Kafka at %s did not take all batches within %g s of the signal%s%s",
+                 sink->brokers, (double)CKP_SINK_LINGER_NS / (double)CKP_NANOS_PER_SECOND,
+                 *sink->error ? ": " : "", sink->error);
+    else if (!is_complete && sink->is_silent)
         say_unreachable(sink, why, why_size);
     else if (!is_complete)
         snprintf(why, why_size, "Kafka at %s did not take all batches%s%s", sink->brokers,
@@ -374,6 +433,8 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         return CKP_KAFKA_UNREACHABLE;
     }
     self->counters = counters;
+    self->vitals = config->vitals;
+    self->stop = config->stop;
     self->timeout_ns = config->timeout_ns;
     self->is_lossless = config->is_lossless;
     self->has_settings_file = config->settings_file != NULL;
@@ -389,6 +450,6 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         destroy(self);
         return CKP_KAFKA_UNREACHABLE;
     }
-    *sink = (struct ckp_sink){self, deliver, has_failed, close_kafka};
+    *sink = (struct ckp_sink){self, deliver, has_failed, tend, close_kafka};
     return CKP_KAFKA_OK;
 }

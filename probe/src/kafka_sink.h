@@ -5,6 +5,7 @@
 #define CKP_KAFKA_SINK_H
 
 #include "sink.h"
+#include "vitals.h"
 
 struct ckp_kafka_config {
     const char *brokers; /* host:port, with commas between */
@@ -17,6 +18,8 @@ struct ckp_kafka_config {
     size_t setting_count;
     int64_t timeout_ns; /* without an answer, after which Kafka counts as dead */
     bool is_lossless;   /* captures wait for Kafka; ports drop the newest batch and count it */
+    const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
+    struct ckp_vitals *vitals;         /* takes librdkafka's statistics, or NULL */
 };
 
 enum ckp_kafka_status {

@@ -20,6 +20,7 @@
 #define RESOLUTION_US_NS INT64_C(1000)
 #define TELL_NS          (10 * CKP_NANOS_PER_SECOND) /* counters of an idle tap */
 #define LOSSES_NS        CKP_NANOS_PER_SECOND
+#define TEND_NS          CKP_VITALS_PERIOD_NS
 #define DRAIN_NS         (100 * CKP_NANOS_PER_MILLI)
 
 /* Frames may reach us this much later than their stamps: the time that passes without frames must
@@ -35,6 +36,7 @@ struct live {
     struct ckp_output output;
     int64_t idle_sleep_ns;
     int64_t losses_told_ns;
+    int64_t tended_ns;
 };
 
 static void take_merged(struct live *live, int64_t now_ns)
@@ -87,15 +89,25 @@ static void note_losses(struct live *live)
     value[CKP_COUNT_FRAMES_MISSED_PORT] = losses.missed;
     value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] = losses.no_buffer;
     value[CKP_COUNT_FRAMES_MISSED_ERRORS] = losses.errors;
+    value[CKP_COUNT_FRAMES_MISSED_KERNEL] = losses.kernel;
     value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = losses.deduced;
+}
+
+/* A clock that was set back is no reason to wait. */
+static bool is_due(int64_t *last_ns, int64_t period_ns, int64_t now_ns)
+{
+    if ((uint64_t)(now_ns - *last_ns) < (uint64_t)period_ns)
+        return false;
+    *last_ns = now_ns;
+    return true;
 }
 
 static void pass_time(struct live *live, int64_t now_ns)
 {
-    if (now_ns - live->losses_told_ns >= LOSSES_NS) {
-        live->losses_told_ns = now_ns;
+    if (is_due(&live->losses_told_ns, LOSSES_NS, now_ns))
         note_losses(live);
-    }
+    if (is_due(&live->tended_ns, TEND_NS, now_ns))
+        ckp_output_tend(&live->output, &live->worker, ckp_clock_monotonic_ns());
     ckp_worker_pass_time(&live->worker, now_ns - DELIVERY_NS);
     ckp_batcher_tell(&live->worker.batcher, live->worker.tracker.clock.now_ns, TELL_NS);
 }
@@ -133,6 +145,7 @@ static int play(struct live *live, const struct ckp_options *options)
             timestamp_source == CKP_TIMESTAMP_KERNEL || live->idle_sleep_ns == 0
                 ? RESOLUTION_US_NS
                 : live->idle_sleep_ns,
+        .stop = live->stop,
         .is_lossless = false,
     };
     int code = ckp_output_open(&live->output, options, &source, &live->worker);
@@ -140,6 +153,7 @@ static int play(struct live *live, const struct ckp_options *options)
     if (code != CKP_EXIT_ALL_DONE)
         return code;
     run(live);
+    ckp_output_drain(&live->output);
     drain(live);
     ckp_worker_finish(&live->worker);
     bool is_complete = ckp_output_close(&live->output, &live->worker);

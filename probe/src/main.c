@@ -2,9 +2,11 @@
 #include "exit_code.h"
 #include "file_play.h"
 #include "filter.h"
+#include "health.h"
 #include "live_play.h"
 #include "log.h"
 #include "merge.h"
+#include "privileges.h"
 #include "worker.h"
 
 #include <signal.h>
@@ -73,6 +75,20 @@ static bool check_output(struct ckp_options *options)
     return false;
 }
 
+static bool check_metrics(struct ckp_options *options)
+{
+    const char *address = ckp_option_text(options, CKP_OPTION_METRICS);
+
+    if (!address || ckp_health_is_address(address))
+        return true;
+    snprintf(
+        options->error, sizeof options->error,
+        "option --metrics: '%s' is no address with a port, expected one such as 127.0.0.1:9465 "
+        "or [::1]:9465",
+        address);
+    return false;
+}
+
 static bool check_filter(struct ckp_options *options)
 {
     const char *expression = ckp_option_text(options, CKP_OPTION_FILTER);
@@ -110,7 +126,7 @@ static bool check_options(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
         return false;
     }
-    if (!check_filter(options))
+    if (!check_filter(options) || !check_metrics(options) || !ckp_privileges_check(options))
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
         options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);

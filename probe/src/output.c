@@ -1,19 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "anonymise.h"
+#include "clock.h"
 #include "exit_code.h"
 #include "kafka_sink.h"
 #include "ledger.h"
 #include "log.h"
+#include "privileges.h"
 #include "schema_text.h"
 #include "stream_sink.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #define WHY_BYTES_MAX  1024
 #define PORT_FLOWS_MAX 1000000u
+
+static const char *const timestamp_source_name[] = {
+    [CKP_TIMESTAMP_FILE] = "file",
+    [CKP_TIMESTAMP_KERNEL] = "kernel",
+    [CKP_TIMESTAMP_BURST] = "burst",
+};
+
+/* Before Kafka is asked, for that may take a while. */
+static bool open_health(struct ckp_output *output, const struct ckp_source *source, char *why)
+{
+    const char *address = ckp_option_text(output->options, CKP_OPTION_METRICS);
+    const struct ckp_metrics_identity identity = {
+        .probe = ckp_option_text(output->options, CKP_OPTION_PROBE),
+        .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
+        .version = CKP_VERSION,
+        .timestamp_source = timestamp_source_name[source->timestamp_source],
+        .timestamp_resolution_ns = source->timestamp_resolution_ns,
+        .session = output->session,
+        .has_kafka = ckp_option_text(output->options, CKP_OPTION_KAFKA) != NULL,
+    };
+
+    if (!address)
+        return true;
+    output->health = ckp_health_open(address, &identity, &output->vitals, why, WHY_BYTES_MAX);
+    if (output->health && strcmp(strrchr(address, ':'), ":0") == 0)
+        ckp_log("metrics are at port %u", ckp_health_port(output->health));
+    return output->health != NULL;
+}
+
+/* At once, for later nothing may be opened for writing. */
+static bool open_ledger(struct ckp_output *output, char *why)
+{
+    const char *path = ckp_option_text(output->options, CKP_OPTION_LEDGER);
+
+    if (!path)
+        return true;
+    output->ledger = fopen(path, "we");
+    if (!output->ledger)
+        snprintf(why, WHY_BYTES_MAX, "ledger %s cannot be written: %s", path, strerror(errno));
+    return output->ledger != NULL;
+}
+
+static void close_beside_sink(struct ckp_output *output)
+{
+    ckp_anonymiser_free(output->anonymiser);
+    ckp_health_close(output->health);
+    free(ckp_vitals_take_statistics(&output->vitals));
+    if (output->ledger)
+        fclose(output->ledger);
+}
 
 static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
                       uint32_t *partition_count, struct ckp_counters *counters, char *why)
@@ -28,6 +82,8 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
         .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
+        .stop = source->stop,
+        .vitals = output->health ? &output->vitals : NULL,
     };
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
     enum ckp_kafka_status status =
@@ -71,6 +127,8 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
         .flows_max = flows_max(options, source),
         .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
+        .anonymise = output->anonymiser ? ckp_anonymise : NULL,
+        .anonymiser = output->anonymiser,
     };
     struct ckp_frame_reading reading = {
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
@@ -92,9 +150,35 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
         return open_kafka(output, source, partition_count, counters, why);
     *partition_count = (uint32_t)ckp_option_number(options, CKP_OPTION_PARTITIONS);
     return ckp_stream_sink_open(&output->sink, ckp_option_text(options, CKP_OPTION_OUTPUT),
-                                counters, why, WHY_BYTES_MAX)
+                                source->stop, counters, why, WHY_BYTES_MAX)
                ? CKP_EXIT_ALL_DONE
                : CKP_EXIT_NOT_ALL_DONE;
+}
+
+/* A hash of the capture would tell whether a guess at its addresses is right. */
+static uint64_t identify(const struct ckp_output *output, const struct ckp_source *source)
+{
+    if (output->options->value[CKP_OPTION_SESSION].is_given)
+        return ckp_option_number(output->options, CKP_OPTION_SESSION);
+    if (output->anonymiser && source->has_hash_as_session)
+        return ckp_anonymise_number(output->anonymiser, source->session);
+    return source->session;
+}
+
+static bool open_anonymiser(struct ckp_output *output, char *why)
+{
+    const char *key_file = ckp_option_text(output->options, CKP_OPTION_ANONYMISE);
+
+    output->anonymiser = key_file ? ckp_anonymiser_open(key_file, why, WHY_BYTES_MAX) : NULL;
+    return !key_file || output->anonymiser;
+}
+
+static int open_all(struct ckp_output *output, const struct ckp_source *source,
+                    uint32_t *partition_count, struct ckp_counters *counters, char *why)
+{
+    if (!open_ledger(output, why) || !open_health(output, source, why))
+        return CKP_EXIT_NOT_ALL_DONE;
+    return open_sink(output, source, partition_count, counters, why);
 }
 
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
@@ -104,19 +188,44 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
     uint32_t partition_count;
 
     output->options = options;
-    output->session = options->value[CKP_OPTION_SESSION].is_given
-                          ? ckp_option_number(options, CKP_OPTION_SESSION)
-                          : source->session;
-    int code = open_sink(output, source, &partition_count, &worker->counters, why);
+    if (!open_anonymiser(output, why)) {
+        ckp_log("%s", why);
+        return CKP_EXIT_WRONG_OPTIONS;
+    }
+    output->session = identify(output, source);
+    output->tended_ns = 0;
+    int code = open_all(output, source, &partition_count, &worker->counters, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);
+        close_beside_sink(output);
         return code;
     }
-    if (start_worker(worker, output, source, partition_count))
+    bool is_started = start_worker(worker, output, source, partition_count);
+    if (is_started && ckp_privileges_drop(options, why, sizeof why)) {
+        ckp_vitals_set_stage(&output->vitals, CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
-    ckp_log("there is no memory: try a smaller --run-memory");
+    }
+    ckp_log("%s", is_started ? why : "there is no memory: try a smaller --run-memory");
+    if (is_started)
+        ckp_worker_free(worker);
     output->sink.close(output->sink.self, why, sizeof why);
+    close_beside_sink(output);
     return CKP_EXIT_NOT_ALL_DONE;
+}
+
+void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns)
+{
+    if (now_ns - output->tended_ns < CKP_VITALS_PERIOD_NS)
+        return;
+    output->tended_ns = now_ns;
+    int64_t silent_ns = output->sink.tend(output->sink.self);
+    if (output->health)
+        ckp_vitals_publish(&output->vitals, &worker->counters, now_ns, silent_ns);
+}
+
+void ckp_output_drain(struct ckp_output *output)
+{
+    ckp_vitals_set_stage(&output->vitals, CKP_STAGE_DRAINING);
 }
 
 bool ckp_output_has_failed(const struct ckp_output *output)
@@ -124,18 +233,17 @@ bool ckp_output_has_failed(const struct ckp_output *output)
     return output->sink.has_failed(output->sink.self);
 }
 
-static bool write_ledger(const struct ckp_ledger *ledger, const char *path)
+static bool write_ledger(const struct ckp_output *output, const struct ckp_ledger *ledger)
 {
-    if (!path) {
+    if (!output->ledger) {
         ckp_ledger_print(ledger, stderr);
         return true;
     }
-    FILE *file = fopen(path, "w");
-    if (file)
-        ckp_ledger_print_json(ledger, file);
-    if (file && !ferror(file) && fclose(file) == 0)
+    ckp_ledger_print_json(ledger, output->ledger);
+    if (fflush(output->ledger) == 0)
         return true;
-    ckp_log("ledger %s cannot be written: %s", path, strerror(errno));
+    ckp_log("ledger %s cannot be written: %s", ckp_option_text(output->options, CKP_OPTION_LEDGER),
+            strerror(errno));
     return false;
 }
 
@@ -152,6 +260,7 @@ bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker
 
     if (!is_complete)
         ckp_log("%s", why);
-    is_complete &= write_ledger(&ledger, ckp_option_text(output->options, CKP_OPTION_LEDGER));
+    is_complete &= write_ledger(output, &ledger);
+    close_beside_sink(output);
     return ckp_ledger_is_balanced(&worker->counters, stderr) && is_complete;
 }

@@ -3,30 +3,46 @@
 #ifndef CKP_OUTPUT_H
 #define CKP_OUTPUT_H
 
+#include "health.h"
 #include "options.h"
 #include "sink.h"
 #include "worker.h"
 
 /** What a source says of its frames. */
 struct ckp_source {
-    uint64_t session; /* unless --session says otherwise */
+    uint64_t session;         /* unless --session says otherwise */
+    bool has_hash_as_session; /* of frames, addresses included */
     enum ckp_timestamp_source timestamp_source;
     int64_t timestamp_resolution_ns;
-    bool is_lossless; /* it can wait for a slow sink */
+    const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
+    bool is_lossless;                  /* it can wait for a slow sink */
 };
 
 struct ckp_output {
     const struct ckp_options *options;
     struct ckp_sink sink;
+    struct ckp_anonymiser *anonymiser; /* or NULL */
     uint64_t session;
+    struct ckp_vitals vitals;
+    struct ckp_health *health; /* NULL without --metrics */
+    FILE *ledger;              /* NULL: standard error */
+    int64_t tended_ns;
 };
 
-/** Opens the sink and starts the worker that writes into it. @return an exit code, 0 if all went
- * well; else one sentence was told and nothing is to be freed */
+/** Opens the sink, starts the worker that writes into it, and gives up all privileges: whatever
+ * else is to be opened must be open by then. @return an exit code, 0 if all went well; else one
+ * sentence was told and nothing is to be freed */
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *worker);
 
 bool ckp_output_has_failed(const struct ckp_output *output);
+
+/** For the receive loop, as often as it likes: a few times a second looks after the sink and
+ * publishes how things stand. @param now_ns of the monotonic clock */
+void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns);
+
+/** From now on no frames are received, only delivered. */
+void ckp_output_drain(struct ckp_output *output);
 
 /** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost;
  * then one sentence was told */

@@ -23,6 +23,12 @@
 #define EAL_TEXT_MAX      1024
 #define NANOS_PER_MICRO   1000
 
+/* What the kernel counts of an interface. */
+struct interface_frames {
+    uint64_t seen;
+    uint64_t dropped;
+};
+
 struct port {
     uint16_t id;
     struct rte_mempool *buffers;
@@ -32,7 +38,7 @@ struct port {
     bool counts_losses; /* else they are deduced from the interface's own counter */
     char interface[64]; /* of the kernel; empty if none is known */
     uint64_t received;
-    uint64_t interface_frames_before;
+    struct interface_frames before; /* when it was opened */
 };
 
 struct ckp_ports {
@@ -41,6 +47,7 @@ struct ckp_ports {
     bool is_started;     /* DPDK itself */
     size_t stamp_offset; /* in a buffer */
     uint64_t stamp_flag; /* 0 if no driver stamps */
+    FILE *interfaces;    /* counters of the kernel; NULL if there are none */
 };
 
 static bool is_device_name(const char *spec)
@@ -116,25 +123,25 @@ static void find_interface(struct port *port, const char *spec)
     }
 }
 
-/* Frames that an interface has received, dropped ones included; 0 if it cannot be told. */
-static uint64_t interface_frames(const char *interface)
+/* Zeros if the interface cannot be found. The file stays open, for later nothing may be opened. */
+static struct interface_frames read_interface(FILE *interfaces, const char *interface)
 {
     char line[512];
-    uint64_t frames = 0, dropped = 0;
-    FILE *file = *interface ? fopen("/proc/self/net/dev", "r") : NULL;
+    struct interface_frames frames = {0};
 
-    while (file && fgets(line, sizeof line, file)) {
+    if (!interfaces || !*interface)
+        return frames;
+    rewind(interfaces);
+    while (fgets(line, sizeof line, interfaces)) {
         char *name = line + strspn(line, " ");
         char *colon = strchr(name, ':');
         if (!colon || strlen(interface) != (size_t)(colon - name) ||
             strncmp(name, interface, strlen(interface)) != 0)
             continue;
-        if (sscanf(colon + 1, "%*u %" SCNu64 " %*u %" SCNu64, &frames, &dropped) != 2)
-            frames = dropped = 0;
+        if (sscanf(colon + 1, "%*u %" SCNu64 " %*u %" SCNu64, &frames.seen, &frames.dropped) != 2)
+            frames = (struct interface_frames){0};
     }
-    if (file)
-        fclose(file);
-    return frames + dropped;
+    return frames;
 }
 
 static int configure(struct port *port)
@@ -162,7 +169,8 @@ static int configure(struct port *port)
     return error;
 }
 
-static bool open_port(struct port *port, const char *spec, char *why, size_t why_size)
+static bool open_port(struct port *port, FILE *interfaces, const char *spec, char *why,
+                      size_t why_size)
 {
     char name[RTE_ETH_NAME_MAX_LEN];
 
@@ -181,7 +189,7 @@ static bool open_port(struct port *port, const char *spec, char *why, size_t why
         return false;
     }
     int error = configure(port);
-    port->interface_frames_before = interface_frames(port->interface);
+    port->before = read_interface(interfaces, port->interface);
     if (error)
         snprintf(why, why_size, "port %s cannot be started: %s", spec, strerror(-error));
     return error == 0;
@@ -206,8 +214,10 @@ static bool open_all(struct ckp_ports *ports, const char *const *specs, size_t c
         return false;
     }
     ports->is_started = true;
+    ports->interfaces = fopen("/proc/self/net/dev", "re");
     for (; ports->count < count; ports->count++)
-        if (!open_port(&ports->ports[ports->count], specs[ports->count], why, why_size))
+        if (!open_port(&ports->ports[ports->count], ports->interfaces, specs[ports->count], why,
+                       why_size))
             return false;
     find_stamps(ports);
     return true;
@@ -268,6 +278,8 @@ void ckp_ports_close(struct ckp_ports *ports)
     }
     if (ports->is_started)
         rte_eal_cleanup();
+    if (ports->interfaces)
+        fclose(ports->interfaces);
     free(ports);
 }
 
@@ -316,12 +328,17 @@ size_t ckp_ports_receive(struct ckp_ports *ports, size_t port_index, struct ckp_
     return port->burst_count;
 }
 
-/* What an interface saw and neither we got nor its driver counted. */
-static uint64_t deduce_losses(const struct port *port)
+/* What the kernel knows: a driver counts from its own queue on, or not at all. */
+static void add_losses_of_kernel(struct ckp_port_losses *losses, const struct ckp_ports *ports,
+                                 const struct port *port)
 {
-    uint64_t seen = interface_frames(port->interface) - port->interface_frames_before;
+    struct interface_frames now = read_interface(ports->interfaces, port->interface);
+    uint64_t seen = now.seen - port->before.seen;
 
-    return !port->counts_losses && seen > port->received ? seen - port->received : 0;
+    if (now.dropped > port->before.dropped)
+        losses->kernel += now.dropped - port->before.dropped;
+    if (!port->counts_losses && now.seen > port->before.seen && seen > port->received)
+        losses->deduced += seen - port->received;
 }
 
 struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports)
@@ -335,7 +352,7 @@ struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports)
         losses.missed += stats.imissed;
         losses.no_buffer += stats.rx_nombuf;
         losses.errors += stats.ierrors;
-        losses.deduced += deduce_losses(&ports->ports[i]);
+        add_losses_of_kernel(&losses, ports, &ports->ports[i]);
     }
     return losses;
 }

@@ -17,6 +17,7 @@ struct ckp_port_losses {
     uint64_t missed; /* counted by the driver: there was no room in the card's or kernel's queue */
     uint64_t no_buffer; /* we had no buffer left */
     uint64_t errors;    /* the card could not receive them */
+    uint64_t kernel;    /* its interface dropped them before any port saw them */
     uint64_t deduced;   /* drivers that count nothing: what the interface saw and we did not get */
 };
 

@@ -21,7 +21,7 @@ forbid() {
 # Files that say PURE know the C library and each other, and neither clock nor console.
 pure_headers=$(grep -lE '^/\* PURE\.' "$folder"/src/*.h)
 forbid "a pure file includes something else" \
-    '#include <(pcap|rte_|librdkafka|xxhash|sys/|unistd|time|fcntl|pthread|stdio)' "$@" $pure_headers
+    '#include <(pcap|rte_|librdkafka|xxhash|openssl|sys/|unistd|time|fcntl|pthread|stdio)' "$@" $pure_headers
 forbid "a pure file reads a clock, prints or ends the process" \
     '\<(printf|fprintf|puts|exit|time|gettimeofday|clock_gettime)\(' "$@" $pure_headers
 for header in $(grep -hoE '#include "[a-z_]+\.h"' "$@" | sort -u | cut -d'"' -f2); do
@@ -45,6 +45,7 @@ forbid_outside() {
 
 forbid_outside "rdkafka belongs into kafka_sink.c" '#include <librdkafka' '' kafka_sink.c
 forbid_outside "DPDK belongs into source_dpdk.c" '#include <rte_' '' source_dpdk.c
+forbid_outside "libcrypto belongs into anonymise.c" '#include <openssl' '' anonymise.c
 forbid_outside "libpcap belongs into capture_file.c and filter.c" '#include <pcap' '' capture_file.c filter.c
 forbid_outside "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' '' clock.h
 forbid_outside "only main.c ends the process" '\<(exit|_exit)\(' .c main.c

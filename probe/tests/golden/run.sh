@@ -99,6 +99,27 @@ cmp "$work/parts.out" "$work/ethernet.pcap.out" || fail "two captures of one tap
 play default-tap "$work/ethernet.pcap"
 header "$work/default-tap.out" '^batch probe=probe tap=ethernet ' || fail "default of --tap"
 
+# --- other addresses, and nothing else ---
+# Under this key the order of the endpoints turns: directions are those of the new order.
+anonymised='s/10.0.0.1 40000 10.0.0.2 443/246.35.191.208 443 246.35.191.210 40000/; y/<>/></'
+(umask 077 && echo 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f >"$work/key")
+partitions=
+for capture in ethernet.pcap raw.pcap tunnel-4in6.pcap; do
+    play "anonymised-$capture" --anonymise "$work/key" "$work/$capture"
+    [ "$code $(counter flows_started) $(counter flows_anonymised)" = "0 1 1" ] || fail "--anonymise $capture"
+    read_text "$work/anonymised-$capture.out" >"$work/text"
+    sed "$anonymised" "$expected" | diff - "$work/text" || fail "--anonymise $capture is not $expected with other addresses"
+    header "$work/anonymised-$capture.out" ' flows_anonymised=1 ' || fail "the header does not say that addresses are anonymised"
+    partitions="$partitions $(grep -o ' partition=[0-9]*' "$work/header")"
+done
+[ "$(echo $partitions | tr ' ' '\n' | sort -u | wc -l)" -eq 1 ] || fail "a flow has several partitions:$partitions"
+# A hash of the capture, by which guesses could be tried, is no session any more; but still the same one each time.
+cp "$work/anonymised-ethernet.pcap.out" "$work/first.out"
+play anonymised-ethernet.pcap --anonymise "$work/key" "$work/ethernet.pcap"
+cmp "$work/anonymised-ethernet.pcap.out" "$work/first.out" || fail "two runs under one key differ"
+header "$work/first.out" " $(python3 "$here/read_batches.py" <"$work/default-tap.out" | grep -o 'session=[-0-9]*') " &&
+    fail "the session is a hash of the capture"
+
 # --- every frame has one fate ---
 play bad --session 1 "$work/bad-frames.pcap"
 [ $code -eq 0 ] || fail "bad frames: exit code $code"
@@ -153,6 +174,15 @@ sentence 2 "option --frobnicate is unknown: expected one of those that --help li
 sentence 2 "option --filter: 'tcp port port' is not a libpcap filter: can't parse filter expression: syntax error" \
     --filter 'tcp port port' ethernet.pcap
 sentence 2 "option --tunnels: 'both' is not one of inner|outer" --tunnels both ethernet.pcap
+sentence 2 "option --anonymise: missing cannot be read: No such file or directory" --anonymise missing ethernet.pcap
+(umask 077 && echo 0001 >"$work/short-key")
+sentence 2 "option --anonymise: short-key is no key, expected 32 random bytes or 64 hexadecimal digits" \
+    --anonymise short-key ethernet.pcap
+chmod 644 "$work/key"
+rm "$work/sentence.out"
+sentence 2 "option --anonymise: key has mode 0644, expected a key that nobody but its owner may open, as by chmod 600" \
+    --anonymise key ethernet.pcap
+[ ! -e "$work/sentence.out" ] || fail "an output is written without a key"
 sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
 sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
 

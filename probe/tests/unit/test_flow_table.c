@@ -38,7 +38,7 @@ static void test_it_finds_what_is_there(void **state)
     static uint32_t handle[FLOWS];
 
     (void)state;
-    assert_true(ckp_flow_table_init(&table));
+    assert_true(ckp_flow_table_init(&table, false));
     memset(handle, 0xff, sizeof handle);
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t number = random_below(FLOWS);
@@ -63,7 +63,7 @@ static void test_whoever_is_due_is_visited(void **state)
     uint32_t handle;
 
     (void)state;
-    assert_true(ckp_flow_table_init(&table));
+    assert_true(ckp_flow_table_init(&table, false));
     for (uint32_t i = 0; i < FLOWS; i++) {
         struct ckp_flow_key key = key_of(i);
         handle = ckp_flow_table_add(&table, &key, hash_of(i));

@@ -63,7 +63,8 @@ static void test_every_fate_counts(void **state)
 {
     static const char *const fates[] = {"frames_",           "packets_encoded",
                                         "packets_delivered", "packets_undelivered",
-                                        "batches_",          "flows_"};
+                                        "batches_",          "flows_started",
+                                        "flows_ended_"};
 
     (void)state;
     for (int i = 0; i < CKP_COUNTERS; i++) {

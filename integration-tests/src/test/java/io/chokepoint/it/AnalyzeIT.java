@@ -15,10 +15,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +70,43 @@ class AnalyzeIT {
                 .map(row ->
                         (row.get("tap") + " " + row.get("direction") + " " + row.get("root_cause")).replace("\"", ""))
                 .toList();
+    }
+
+    @Test
+    void anonymisedAddressesChangeNoVerdict() throws IOException {
+        Path key = directory.resolve("key");
+        shell("umask 077; head -c 32 /dev/urandom >\"$1\"", key).run().succeeded();
+
+        assertThat(Set.copyOf(addresses(anonymised(key)))).doesNotContainAnyElementsOf(addresses(anonymised(null)));
+        assertThat(withoutAddresses(anonymised(key))).isEqualTo(withoutAddresses(anonymised(null)));
+    }
+
+    /** All samples through a probe with that key; without one if it is null. */
+    private List<Map<String, String>> anonymised(Path key) throws IOException {
+        Path probe = directory.resolve("probe");
+        String option = key == null ? "" : "--anonymise '" + key + "' ";
+        Files.writeString(
+                probe,
+                "#!/bin/sh\nexec '" + Command.ROOT.resolve("build/probe/chokepoint-probe") + "' " + option + "\"$@\"\n");
+        Files.setPosixFilePermissions(probe, PosixFilePermissions.fromString("rwx------"));
+        return Rows.of(Command.of("java", "-Dchokepoint.root=" + Command.ROOT, "-Dchokepoint.probe=" + probe)
+                .with("-Dchokepoint.stdout.columns=0", "-Dchokepoint.stderr.terminal=false", "-jar")
+                .with(Command.ROOT.resolve("flink-jobs/analysis-cli/target/analysis-cli.jar"))
+                .with("analyze", "--format", "json")
+                .with(Samples.captures().toArray())
+                .run()
+                .succeeded());
+    }
+
+    private static List<String> addresses(List<Map<String, String>> rows) {
+        return rows.stream()
+                .flatMap(row -> Stream.of(row.get("client_ip"), row.get("server_ip")))
+                .toList();
+    }
+
+    private static List<String> withoutAddresses(List<Map<String, String>> rows) {
+        rows.forEach(row -> row.keySet().removeAll(List.of("client_ip", "server_ip", "flow_id")));
+        return rows.stream().map(Map::toString).sorted().toList();
     }
 
     @Test

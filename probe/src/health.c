@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "health.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+
+#define CONNECTIONS_MAX   16u
+#define IDLE_SECONDS      5u
+#define ADDRESS_BYTES_MAX 80
+
+struct ckp_health {
+    struct MHD_Daemon *daemon; /* one thread, so that what follows needs no lock */
+    struct ckp_metrics_identity identity;
+    struct ckp_vitals *vitals;
+    struct ckp_kafka_statistics kafka; /* the newest that librdkafka has told */
+};
+
+static struct ckp_clock_status read_clock_status(void)
+{
+    struct timex state = {.modes = 0};
+    int result = adjtimex(&state);
+
+    return (struct ckp_clock_status){
+        .is_synchronised = result >= 0 && result != TIME_ERROR,
+        .offset_seconds = (double)state.offset * (state.status & STA_NANO ? 1e-9 : 1e-6),
+        .error_seconds = (double)state.maxerror * 1e-6,
+    };
+}
+
+static struct ckp_metrics take_metrics(struct ckp_health *health)
+{
+    char *statistics = ckp_vitals_take_statistics(health->vitals);
+
+    if (statistics)
+        ckp_kafka_statistics_parse(&health->kafka, statistics);
+    free(statistics);
+    return (struct ckp_metrics){
+        .identity = health->identity,
+        .stage = ckp_vitals_stage(health->vitals),
+        .reading = ckp_vitals_read(health->vitals),
+        .kafka = health->kafka,
+        .clock = read_clock_status(),
+        .now_ns = ckp_clock_monotonic_ns(),
+    };
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              char *text, size_t bytes)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(bytes, text, MHD_RESPMEM_MUST_FREE);
+
+    if (!response) {
+        free(text);
+        return MHD_NO;
+    }
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result answer_sentence(struct MHD_Connection *connection, unsigned status,
+                                       const char *sentence)
+{
+    char *text = NULL;
+    int bytes = asprintf(&text, "%s\n", sentence);
+
+    if (bytes < 0)
+        return MHD_NO;
+    return answer(connection, status, "text/plain; charset=utf-8", text, (size_t)bytes);
+}
+
+static enum MHD_Result answer_check(struct MHD_Connection *connection, const char *why_not)
+{
+    return answer_sentence(connection, why_not ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK,
+                           why_not ? why_not : "ok");
+}
+
+static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
+                                      const struct ckp_metrics *metrics)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (!out)
+        return MHD_NO;
+    ckp_metrics_print(metrics, out);
+    if (fclose(out) != 0) {
+        free(text);
+        return MHD_NO;
+    }
+    return answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, bytes);
+}
+
+static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **request)
+{
+    struct ckp_health *health = self;
+    bool is_read =
+        strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+
+    (void)version, (void)upload, (void)upload_bytes, (void)request;
+    if (!is_read)
+        return answer_sentence(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
+    struct ckp_metrics metrics = take_metrics(health);
+    if (strcmp(url, "/metrics") == 0)
+        return answer_metrics(connection, &metrics);
+    if (strcmp(url, "/healthz") == 0)
+        return answer_check(connection, ckp_metrics_why_not_alive(&metrics));
+    if (strcmp(url, "/readyz") == 0)
+        return answer_check(connection, ckp_metrics_why_not_ready(&metrics));
+    return answer_sentence(connection, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz, /readyz");
+}
+
+/* Numbers alone: a name would be asked of others, and may have several addresses. */
+static struct addrinfo *find_address(const char *text)
+{
+    const struct addrinfo hints = {
+        .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+        .ai_socktype = SOCK_STREAM,
+    };
+    char host[ADDRESS_BYTES_MAX + 1];
+    char *colon, *name = host;
+    struct addrinfo *found = NULL;
+
+    snprintf(host, sizeof host, "%s", text);
+    colon = strrchr(host, ':');
+    if (!colon || colon == host || colon[1] == '\0')
+        return NULL;
+    *colon = '\0';
+    if (host[0] == '[' && colon[-1] == ']') {
+        colon[-1] = '\0';
+        name = host + 1;
+    } else if (strchr(host, ':')) {
+        return NULL; /* IPv6 without brackets: which colon is it? */
+    }
+    return getaddrinfo(name, colon + 1, &hints, &found) == 0 ? found : NULL;
+}
+
+bool ckp_health_is_address(const char *text)
+{
+    struct addrinfo *address = find_address(text);
+
+    if (address)
+        freeaddrinfo(address);
+    return address != NULL;
+}
+
+/* Its thread takes no signals: they should wake the receive loop. */
+static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo *address)
+{
+    sigset_t all, before;
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL;
+
+    if (address->ai_family == AF_INET6)
+        flags |= MHD_USE_IPv6;
+    sigfillset(&all);
+    sigdelset(&all, SIGSYS); /* says which system call was refused */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct MHD_Daemon *daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, health, MHD_OPTION_SOCK_ADDR,
+                         address->ai_addr, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+                         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return daemon;
+}
+
+struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
+                                   struct ckp_vitals *vitals, char *why, size_t why_size)
+{
+    struct ckp_health *health = calloc(1, sizeof *health);
+    struct addrinfo *found = find_address(address);
+
+    if (health && found) {
+        health->identity = *identity;
+        health->vitals = vitals;
+        errno = 0;
+        health->daemon = start(health, found);
+    }
+    if (found)
+        freeaddrinfo(found);
+    if (health && health->daemon)
+        return health;
+    snprintf(why, why_size, "metrics cannot be served at %s: %s", address,
+             errno ? strerror(errno) : "no such address");
+    free(health);
+    return NULL;
+}
+
+void ckp_health_close(struct ckp_health *health)
+{
+    if (!health)
+        return;
+    MHD_stop_daemon(health->daemon);
+    free(health);
+}
+
+unsigned ckp_health_port(const struct ckp_health *health)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(health->daemon, MHD_DAEMON_INFO_BIND_PORT);
+
+    return info ? info->port : 0;
+}

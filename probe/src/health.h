@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* /metrics, /healthz and /readyz over HTTP, from a thread of its own that takes nothing from the
+ * one that receives frames. */
+#ifndef CKP_HEALTH_H
+#define CKP_HEALTH_H
+
+#include "metrics.h"
+
+#include <stddef.h>
+
+struct ckp_health;
+
+/** Whether that is ADDRESS:PORT, in numbers. */
+bool ckp_health_is_address(const char *text);
+
+/**
+ * @param address ADDRESS:PORT, an IPv6 address in brackets; port 0 takes any that is free
+ * @return NULL with one sentence in `why`
+ */
+struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
+                                   struct ckp_vitals *vitals, char *why, size_t why_size);
+void ckp_health_close(struct ckp_health *health);
+
+/** The port that was taken. */
+unsigned ckp_health_port(const struct ckp_health *health);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a running probe tells of itself. One thread writes, the one that receives frames; any may
+ * read. It goes on counting in plain memory and copies its counters here a few times a second: no
+ * lock, no allocation, and nothing at all for a packet, where atomic counters would cost each one.
+ * A reader gets all counters of one moment, so that the books are balanced in it too.
+ */
+#ifndef CKP_VITALS_H
+#define CKP_VITALS_H
+
+#include "counters.h"
+
+#include <stdatomic.h>
+
+/** How often the writer should publish. */
+#define CKP_VITALS_PERIOD_NS INT64_C(100000000)
+
+enum ckp_stage {
+    CKP_STAGE_OPENING,
+    CKP_STAGE_RECEIVING,
+    CKP_STAGE_DRAINING,
+};
+
+/** Of one moment. Times are of the monotonic clock. */
+struct ckp_vitals_reading {
+    uint64_t counter[CKP_COUNTERS];
+    int64_t turned_ns; /* the receive loop went round; 0: not yet */
+    int64_t frame_ns;  /* frames had come, to within CKP_VITALS_PERIOD_NS; 0: none yet */
+    int64_t
+        silent_ns; /* how long the sink has waited for an answer that it is owed; 0: it is not */
+};
+
+#define CKP_VITALS_WORDS (sizeof(struct ckp_vitals_reading) / sizeof(uint64_t))
+
+struct ckp_vitals {
+    _Atomic uint32_t sequence; /* odd while the words are being written */
+    _Atomic uint64_t word[CKP_VITALS_WORDS];
+    _Atomic(enum ckp_stage) stage;
+    _Atomic(char *) statistics;       /* librdkafka's newest, not read yet; of whoever takes it */
+    struct ckp_vitals_reading newest; /* the writer's own */
+};
+
+/** The writer's. `silent_ns` as above. */
+void ckp_vitals_publish(struct ckp_vitals *vitals, const struct ckp_counters *counters,
+                        int64_t now_ns, int64_t silent_ns);
+
+void ckp_vitals_set_stage(struct ckp_vitals *vitals, enum ckp_stage stage);
+
+/** Leaves text from malloc() for a reader, in place of what nobody has read. */
+void ckp_vitals_put_statistics(struct ckp_vitals *vitals, char *text);
+
+/** A reader's: the newest that was published. */
+struct ckp_vitals_reading ckp_vitals_read(const struct ckp_vitals *vitals);
+
+enum ckp_stage ckp_vitals_stage(const struct ckp_vitals *vitals);
+
+/** @return what was left since the last call, to be freed, or NULL */
+char *ckp_vitals_take_statistics(struct ckp_vitals *vitals);
+
+#endif
