@@ -87,7 +87,8 @@ class AnalyzeIT {
         String option = key == null ? "" : "--anonymise '" + key + "' ";
         Files.writeString(
                 probe,
-                "#!/bin/sh\nexec '" + Command.ROOT.resolve("build/probe/chokepoint-probe") + "' " + option + "\"$@\"\n");
+                "#!/bin/sh\nexec '" + Command.ROOT.resolve("build/probe/chokepoint-probe") + "' " + option
+                        + "\"$@\"\n");
         Files.setPosixFilePermissions(probe, PosixFilePermissions.fromString("rwx------"));
         return Rows.of(Command.of("java", "-Dchokepoint.root=" + Command.ROOT, "-Dchokepoint.probe=" + probe)
                 .with("-Dchokepoint.stdout.columns=0", "-Dchokepoint.stderr.terminal=false", "-jar")
