@@ -52,15 +52,14 @@ expect() {
 
 # end_offsets NAME: how many records the broker says there are, in all partitions.
 end_offsets() {
-    set -- "$1" $(seq 0 31 | sed "s/.*/-t $1:&:-1/")
-    shift
-    kcat -Q -b "$brokers" "$@" 2>/dev/null | awk '{ records += $NF } END { print records + 0 }'
+    seq 0 31 | sed "s/.*/-t $1:&:-1/" | xargs kcat -Q -b "$brokers" 2>/dev/null |
+        awk '{ records += $NF } END { print records + 0 }'
 }
 
 # read_topic NAME: all its records as "partition bytes", sorted. kcat now and then ends before the last one, so it reads again
 # until it has as many as the broker.
 read_topic() {
-    for attempt in 1 2 3; do
+    for _ in 1 2 3; do
         kcat -C -b "$brokers" -t "$1" -e -q -f '%p %R%s' 2>/dev/null | python3 "$here/records.py" >"$work/read"
         [ "$(grep -c . "$work/read")" -ge "$(end_offsets "$1")" ] && break
         echo "kcat read $(grep -c . "$work/read") of $(end_offsets "$1") records of $1" >&2
