@@ -200,7 +200,7 @@ static bool add_socket(scmp_filter_ctx filter)
         for (size_t j = 0; j < sizeof types / sizeof types[0]; j++)
             if (types[j] != SOCK_RAW || families[i] == AF_NETLINK)
                 is_done &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 2,
-                                            SCMP_A0(SCMP_CMP_EQ, families[i]),
+                                            SCMP_A0(SCMP_CMP_EQ, families[i], 0),
                                             SCMP_A1(SCMP_CMP_MASKED_EQ, type_bits, types[j])) == 0;
     return is_done;
 }
@@ -212,7 +212,7 @@ static bool add_threads(scmp_filter_ctx filter)
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                             SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
-                            SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)) == 0;
+                            SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0)) == 0;
 }
 
 static bool add_rules(scmp_filter_ctx filter)
@@ -226,10 +226,10 @@ static bool add_rules(scmp_filter_ctx filter)
            add_socket(filter) && add_threads(filter) &&
            /* abort(), and the signal that ends a process whose call was refused */
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-                            SCMP_A0(SCMP_CMP_EQ, self)) == 0 &&
+                            SCMP_A0(SCMP_CMP_EQ, self, 0)) == 0 &&
            /* limits are looked at, not set */
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1,
-                            SCMP_A2(SCMP_CMP_EQ, 0)) == 0;
+                            SCMP_A2(SCMP_CMP_EQ, 0, 0)) == 0;
 }
 
 bool ckp_syscall_filter_load(char *why, size_t why_size)
