@@ -74,7 +74,8 @@ bool ckp_privileges_drop(const struct ckp_options *options, char *why, size_t wh
     }
     if ((user && user->pw_uid != 0 && !become(user)) || !drop_capabilities() ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-        snprintf(why, why_size, "privileges cannot be given up: %s", strerror(errno));
+        snprintf(why, why_size, "privileges cannot be given up: %s; with --user root it stays root",
+                 strerror(errno));
         return false;
     }
     return CKP_HAS_SANITIZER || ckp_option_text(options, CKP_OPTION_NO_SECCOMP) != NULL ||

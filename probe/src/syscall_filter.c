@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -35,7 +36,6 @@ static const int allowed[] = {
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
     SCMP_SYS(fcntl),
-    SCMP_SYS(ioctl),
     SCMP_SYS(dup),
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
@@ -205,6 +205,27 @@ static bool add_socket(scmp_filter_ctx filter)
     return is_done;
 }
 
+/* All but two, with which a terminal takes input as if its user had typed it: whoever of two values is
+ * neither differs in a bit that they share, or in all its other bits from both. Of the request the
+ * kernel reads 32 bits. */
+static bool add_ioctl(scmp_filter_ctx filter)
+{
+    const uint32_t request = UINT32_MAX;
+    const uint32_t neither = ~(uint32_t)(TIOCSTI | TIOCLINUX);
+    const uint32_t shared = (uint32_t)(TIOCSTI & TIOCLINUX) | neither;
+    bool is_done = true;
+
+    for (uint32_t bit = 1; bit != 0; bit <<= 1)
+        if (shared & bit)
+            is_done &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                                        SCMP_A1(SCMP_CMP_MASKED_EQ, bit, neither & bit)) == 0;
+    for (uint32_t value = TIOCSTI & shared; value <= (TIOCSTI | ~shared); value++)
+        if ((value & shared) == (TIOCSTI & shared) && value != TIOCSTI && value != TIOCLINUX)
+            is_done &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+                                        SCMP_A1(SCMP_CMP_MASKED_EQ, request, value)) == 0;
+    return is_done;
+}
+
 /* The flags of clone3() lie where no filter can look; without it the C library takes clone(). */
 static bool add_threads(scmp_filter_ctx filter)
 {
@@ -223,7 +244,7 @@ static bool add_rules(scmp_filter_ctx filter)
            allow_all_of(filter, SCMP_ACT_ERRNO(EPERM), refused,
                         sizeof refused / sizeof refused[0]) &&
            add_open(filter, SCMP_SYS(open), 1) && add_open(filter, SCMP_SYS(openat), 2) &&
-           add_socket(filter) && add_threads(filter) &&
+           add_socket(filter) && add_ioctl(filter) && add_threads(filter) &&
            /* abort(), and the signal that ends a process whose call was refused */
            seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                             SCMP_A0(SCMP_CMP_EQ, self, 0)) == 0 &&

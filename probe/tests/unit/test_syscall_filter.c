@@ -11,9 +11,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -63,6 +65,28 @@ static int kill_init(void)
 static int listen_to_others(void)
 {
     return errno_of(listen(socket(AF_INET, SOCK_STREAM, 0), 1));
+}
+
+static int type_into_terminal(void)
+{
+    return errno_of(ioctl(0, TIOCSTI, "x"));
+}
+
+static int paste_into_terminal(void)
+{
+    return errno_of(ioctl(0, TIOCLINUX, "\3"));
+}
+
+static int type_with_high_bits(void)
+{
+    return errno_of((int)syscall(SYS_ioctl, 0, 1UL << 32 | TIOCSTI, "x"));
+}
+
+static int look_at_input(void)
+{
+    int waiting;
+
+    return errno_of(ioctl(socket(AF_INET, SOCK_STREAM, 0), FIONREAD, &waiting));
 }
 
 static int write_file(void)
@@ -140,6 +164,10 @@ static const struct {
     {"a packet socket is made", open_packet_socket, ENDS(SIGSYS)},
     {"another process is signalled", kill_init, ENDS(SIGSYS)},
     {"a service is opened", listen_to_others, ENDS(SIGSYS)},
+    {"a terminal is typed into", type_into_terminal, ENDS(SIGSYS)},
+    {"a terminal is typed into by another way", paste_into_terminal, ENDS(SIGSYS)},
+    {"bits that the kernel does not read hide it", type_with_high_bits, ENDS(SIGSYS)},
+    {"another request is made", look_at_input, 0},
     {"a file is opened for writing", write_file, EROFS},
     {"a file is made", create_file, EROFS},
     {"a file is cut", truncate_file, EROFS},
