@@ -32,7 +32,7 @@ final class PathModel {
     private static final long DATA_DRIVEN_SEGMENTS = 2;
     private static final long NEAR_NANOS = 100_000;
     private static final int NEAR_SENDER = 8; // of the round trip
-    private static final int NEAR_AT_MOST = 4;
+    private static final int NEAR_AT_MOST = 4; // of the round trip
     private static final double RISE = 1.018; // nine falls make up for one rise
     private static final double FALL = 0.998;
     private static final double FORGOTTEN = 0.98; // in a row: a link may become slower

@@ -37,7 +37,7 @@ final class WaitJudge {
     private static final int SCORE_MARGIN_SEGMENTS = 3; // [SIE08] receiver-window score
     private static final double HELD_FLIGHT = 0.8;
     private static final int HELD_SEGMENTS = 4;
-    private static final int HELD_ROUNDS = 8;
+    private static final int HELD_ROUNDS = 8; // round trips between two holds
     private static final int SHORTEST_HOLD = 16; // of the round trip
     private static final double SLOW_START_GROWTH = 1.5;
     private static final double AFTER_RECOVERY_RTTS = 1.2;
@@ -76,8 +76,8 @@ final class WaitJudge {
     private long heldNanos; // when a full window or send buffer last held the sender; 0 if none did
     private Cause heldBy = Cause.SEND_BUFFER;
     private boolean heldAgain; // soon after the time before
-    private long heldFlight; // most that was in flight then
-    private long heldSegments; // acknowledged then without releasing any
+    private long heldFlight; // bytes in flight then
+    private long heldSegments; // acknowledged then, before any was released
 
     private long serialisedNanos;
     private long bookedDeliveredBytes;

@@ -262,6 +262,21 @@ class PathModelTest {
         assertThat(copy.highestRateInQueue()).isEqualTo(queued.highestRateInQueue());
     }
 
+    /** 0.98 to the power of 36 is less than a half. */
+    @Test
+    void aLinkThatHasBecomeSlowerIsForgivenRowByRow() {
+        PathModel queued = grown();
+        deliver(queued, 3_000, 20e6);
+        queued.resetGaps();
+        deliver(queued, 3_000, 10e6);
+        for (int row = 0; row < 36; row++) {
+            assertThat(queued.highestRateInQueue()).isGreaterThan(10e6);
+            queued.resetGaps();
+        }
+
+        assertThat(queued.highestRateInQueue()).isEqualTo(queued.rateInQueue());
+    }
+
     // ---- delays ----
 
     @Test

@@ -66,6 +66,7 @@ public enum Sum {
     /** Time in gaps longer than 1.4 packet times, and in all gaps, on the stream that shows the bottleneck. */
     INTERLEAVED_NS,
     GAPS_NS,
+    /** Waits for a send buffer, and for each the segments that its last hold let go by: their quotient is the mean hold. */
     SEND_BUFFER_BURSTS,
     SEND_BUFFER_SEGMENTS,
     /** Bulk transfers of {@link BulkPeriods}: their time, bytes on the layer, packets. */
