@@ -162,6 +162,29 @@ class WaitJudgeTest {
         assertThat(sendBufferMillis()).isEqualTo(expectedMillis);
     }
 
+    /** Eleven segments are in flight at the first hold: a quarter of them is 2.75. */
+    @ParameterizedTest(name = "{0} segments more: {1} ms after the second hold")
+    @CsvSource({"2, 7", "3, 0"})
+    void holdsAtFlightsThatDifferByAQuarterAreNotOfOneBuffer(int more, long refillMillis) {
+        judge.start(at(100));
+        send(100, MSS, false);
+        hold(1, 20);
+        for (int segment = 0; segment < more; segment++) {
+            send(118, MSS, false);
+        }
+        for (int segments = 2; segments <= 8; segments += 2) {
+            acknowledge(120 + segments, 1_000_000 + (8L + segments) * MSS);
+        }
+        send(130, MSS, false);
+        long before = sendBufferMillis();
+        for (int segment = 1; segment < 8; segment++) {
+            send(130 + segment, MSS, false);
+        }
+
+        assertThat(before).isEqualTo(22);
+        assertThat(sendBufferMillis() - before).isEqualTo(refillMillis);
+    }
+
     /** A window of ten segments is full after the last of ten that come 1 ms apart; its ACK takes 20 ms more. */
     @Test
     void whatASenderSpreadsBetweenTwoFullWindowsIsTheWindows() {
