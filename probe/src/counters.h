@@ -30,4 +30,10 @@ static inline void ckp_count(struct ckp_counters *counters, enum ckp_counter cou
     counters->value[counter] += n;
 }
 
+static inline void ckp_counters_add(struct ckp_counters *sum, const struct ckp_counters *counters)
+{
+    for (int i = 0; i < CKP_COUNTERS; i++)
+        sum->value[i] += counters->value[i];
+}
+
 #endif

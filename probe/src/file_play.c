@@ -28,7 +28,7 @@ struct play {
 
 static bool goes_on(const struct play *play)
 {
-    return !*play->stop && !ckp_output_has_failed(&play->output);
+    return !*play->stop && !ckp_output_has_failed(&play->output, 0);
 }
 
 static int64_t before_wait(void *self)
@@ -37,7 +37,7 @@ static int64_t before_wait(void *self)
     int64_t now_ns = ckp_clock_monotonic_ns();
     int64_t wait_ns = ckp_worker_before_wait(&play->worker, now_ns);
 
-    ckp_output_tend(&play->output, &play->worker, now_ns);
+    ckp_output_tend(&play->output, 0, now_ns);
     if (!goes_on(play))
         return 0;
     return wait_ns < LOOK_UP_NS ? wait_ns : LOOK_UP_NS;
@@ -51,7 +51,7 @@ static bool read_capture(struct play *play, struct ckp_capture *capture)
     ckp_capture_before_wait(capture, before_wait, play);
     while (goes_on(play)) {
         if (++play->frames % TEND_FRAMES == 0)
-            ckp_output_tend(&play->output, &play->worker, ckp_clock_monotonic_ns());
+            ckp_output_tend(&play->output, 0, ckp_clock_monotonic_ns());
         switch (ckp_capture_next(capture, &frame)) {
         case CKP_CAPTURE_FRAME:
             ckp_worker_observe(&play->worker, ckp_capture_link(capture), &frame);
@@ -83,7 +83,7 @@ static int play_inputs(struct play *play)
         is_complete &= read_capture(play, play->inputs.captures[i]);
     ckp_output_drain(&play->output);
     ckp_worker_finish(&play->worker);
-    is_complete &= ckp_output_close(&play->output, &play->worker);
+    is_complete &= ckp_output_close(&play->output);
     return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }
 
@@ -97,13 +97,9 @@ static int open_and_play(struct play *play)
         .stop = play->stop,
         .is_lossless = true,
     };
-    int code = ckp_output_open(&play->output, play->options, &source, &play->worker);
+    int code = ckp_output_open(&play->output, play->options, &source, &play->worker, 1);
 
-    if (code != CKP_EXIT_ALL_DONE)
-        return code;
-    code = play_inputs(play);
-    ckp_worker_free(&play->worker);
-    return code;
+    return code == CKP_EXIT_ALL_DONE ? play_inputs(play) : code;
 }
 
 int ckp_play_files(const struct ckp_options *options, const volatile sig_atomic_t *stop)

@@ -19,9 +19,8 @@
 
 struct ckp_health {
     struct MHD_Daemon *daemon; /* one thread, so that what follows needs no lock */
-    struct ckp_metrics_identity identity;
-    struct ckp_vitals *vitals;
-    struct ckp_kafka_statistics kafka; /* the newest that librdkafka has told */
+    struct ckp_vitals *vitals; /* of each worker */
+    struct ckp_metrics metrics; /* read anew for each request */
 };
 
 static struct ckp_clock_status read_clock_status(void)
@@ -36,21 +35,26 @@ static struct ckp_clock_status read_clock_status(void)
     };
 }
 
-static struct ckp_metrics take_metrics(struct ckp_health *health)
+static void read_worker(struct ckp_metrics_worker *worker, struct ckp_vitals *vitals)
 {
-    char *statistics = ckp_vitals_take_statistics(health->vitals);
+    char *statistics = ckp_vitals_take_statistics(vitals);
 
     if (statistics)
-        ckp_kafka_statistics_parse(&health->kafka, statistics);
+        ckp_kafka_statistics_parse(&worker->kafka, statistics);
     free(statistics);
-    return (struct ckp_metrics){
-        .identity = health->identity,
-        .stage = ckp_vitals_stage(health->vitals),
-        .reading = ckp_vitals_read(health->vitals),
-        .kafka = health->kafka,
-        .clock = read_clock_status(),
-        .now_ns = ckp_clock_monotonic_ns(),
-    };
+    worker->reading = ckp_vitals_read(vitals);
+}
+
+static const struct ckp_metrics *read_metrics(struct ckp_health *health)
+{
+    struct ckp_metrics *metrics = &health->metrics;
+
+    for (uint32_t i = 0; i < metrics->worker_count; i++)
+        read_worker(&metrics->workers[i], &health->vitals[i]);
+    metrics->stage = ckp_vitals_stage(&health->vitals[0]);
+    metrics->clock = read_clock_status();
+    metrics->now_ns = ckp_clock_monotonic_ns();
+    return metrics;
 }
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
@@ -114,13 +118,13 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     (void)version, (void)upload, (void)upload_bytes, (void)request;
     if (!is_read)
         return answer_sentence(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
-    struct ckp_metrics metrics = take_metrics(health);
+    const struct ckp_metrics *metrics = read_metrics(health);
     if (strcmp(url, "/metrics") == 0)
-        return answer_metrics(connection, &metrics);
+        return answer_metrics(connection, metrics);
     if (strcmp(url, "/healthz") == 0)
-        return answer_check(connection, ckp_metrics_why_not_alive(&metrics));
+        return answer_check(connection, ckp_metrics_why_not_alive(metrics));
     if (strcmp(url, "/readyz") == 0)
-        return answer_check(connection, ckp_metrics_why_not_ready(&metrics));
+        return answer_check(connection, ckp_metrics_why_not_ready(metrics));
     return answer_sentence(connection, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz, /readyz");
 }
 
@@ -178,13 +182,15 @@ static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo
 }
 
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
-                                   struct ckp_vitals *vitals, char *why, size_t why_size)
+                                   struct ckp_vitals *vitals, uint32_t worker_count, char *why,
+                                   size_t why_size)
 {
     struct ckp_health *health = calloc(1, sizeof *health);
     struct addrinfo *found = find_address(address);
 
     if (health && found) {
-        health->identity = *identity;
+        health->metrics.identity = *identity;
+        health->metrics.worker_count = worker_count;
         health->vitals = vitals;
         errno = 0;
         health->daemon = start(health, found);

@@ -14,11 +14,13 @@ struct ckp_health;
 bool ckp_health_is_address(const char *text);
 
 /**
+ * @param vitals of each worker
  * @param address ADDRESS:PORT, an IPv6 address in brackets; port 0 takes any that is free
  * @return NULL with one sentence in `why`
  */
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
-                                   struct ckp_vitals *vitals, char *why, size_t why_size);
+                                   struct ckp_vitals *vitals, uint32_t worker_count, char *why,
+                                   size_t why_size);
 void ckp_health_close(struct ckp_health *health);
 
 /** The port that was taken. */

@@ -162,18 +162,19 @@ static bool set_from_file(rd_kafka_conf_t *conf, const char *path, char *why, si
 static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config, char *why,
                     size_t why_size)
 {
-    char timeout_ms[24];
+    char timeout_ms[24], queue_kilobytes[24];
 
     /* Captures wait for ever as long as Kafka answers at all: see wait_for_answers(). */
     snprintf(timeout_ms, sizeof timeout_ms, "%" PRId64,
              config->is_lossless ? 0 : config->timeout_ns / CKP_NANOS_PER_MILLI);
+    snprintf(queue_kilobytes, sizeof queue_kilobytes, "%" PRIu32, config->queue_kilobytes);
     const char *const settings[][2] = {
         {"bootstrap.servers", config->brokers},
         {"client.id", "chokepoint-probe"},
         {"enable.idempotence", "true"},
         {"acks", "all"},
         {"compression.type", "lz4"},
-        {"queue.buffering.max.kbytes", "65536"},
+        {"queue.buffering.max.kbytes", queue_kilobytes},
         {"queue.buffering.max.messages", "1000000"},
         {"message.timeout.ms", timeout_ms},
         {"statistics.interval.ms", config->vitals ? "1000" : "0"},
@@ -454,7 +455,7 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         return CKP_KAFKA_WRONG_SETTING;
     }
     if (!count_partitions(self, config->topic, partition_count, why, why_size) ||
-        !publish_schema(self, config, why, why_size)) {
+        (config->schema_text && !publish_schema(self, config, why, why_size))) {
         rd_kafka_purge(self->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         destroy(self);
         return CKP_KAFKA_UNREACHABLE;

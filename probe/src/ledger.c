@@ -58,13 +58,33 @@ bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaint
     return is_balanced;
 }
 
+bool ckp_ledger_all_balanced(const struct ckp_ledger *ledger, FILE *complaints)
+{
+    bool is_balanced = true;
+
+    for (uint32_t i = 0; i < ledger->worker_count; i++)
+        is_balanced &= ckp_ledger_is_balanced(ledger->workers[i], complaints);
+    return is_balanced;
+}
+
+static struct ckp_counters sum_of_workers(const struct ckp_ledger *ledger)
+{
+    struct ckp_counters sum = {0};
+
+    for (uint32_t i = 0; i < ledger->worker_count; i++)
+        ckp_counters_add(&sum, ledger->workers[i]);
+    return sum;
+}
+
 void ckp_ledger_print(const struct ckp_ledger *ledger, FILE *out)
 {
+    struct ckp_counters sum = sum_of_workers(ledger);
+
     fprintf(out, "ledger of tap %s, session %016" PRIx64 "\n", ledger->tap, ledger->session);
     for (int i = 0; i < CKP_COUNTERS; i++)
-        if (ledger->counters->value[i] != 0)
-            fprintf(out, "  %-34s %14" PRIu64 "  %s\n", ckp_counter_info[i].name,
-                    ledger->counters->value[i], ckp_counter_info[i].help);
+        if (sum.value[i] != 0)
+            fprintf(out, "  %-34s %14" PRIu64 "  %s\n", ckp_counter_info[i].name, sum.value[i],
+                    ckp_counter_info[i].help);
 }
 
 static void print_json_text(const char *text, FILE *out)
@@ -82,20 +102,30 @@ static void print_json_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
+static void print_json_counters(const struct ckp_counters *counters, FILE *out)
+{
+    for (int i = 0; i < CKP_COUNTERS; i++)
+        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "{", ckp_counter_info[i].name,
+                counters->value[i]);
+    fputc('}', out);
+}
+
 void ckp_ledger_print_json(const struct ckp_ledger *ledger, FILE *out)
 {
-    bool is_balanced = ckp_ledger_is_balanced(ledger->counters, NULL);
+    struct ckp_counters sum = sum_of_workers(ledger);
 
     fputs("{\"record\":\"ledger\",\"probe\":", out);
     print_json_text(ledger->probe, out);
     fputs(",\"tap\":", out);
     print_json_text(ledger->tap, out);
-    fprintf(out, ",\"session\":%" PRId64 ",\"balanced\":%s,\"counters\":{",
-            (int64_t)ledger->session, is_balanced ? "true" : "false");
-    for (int i = 0; i < CKP_COUNTERS; i++)
-        fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", ckp_counter_info[i].name,
-                ledger->counters->value[i]);
-    fputs("}}\n", out);
+    fprintf(out, ",\"session\":%" PRId64 ",\"balanced\":%s,\"counters\":",
+            (int64_t)ledger->session, ckp_ledger_all_balanced(ledger, NULL) ? "true" : "false");
+    print_json_counters(&sum, out);
+    for (uint32_t i = 0; ledger->worker_count > 1 && i < ledger->worker_count; i++) {
+        fputs(i ? "," : ",\"workers\":[", out);
+        print_json_counters(ledger->workers[i], out);
+    }
+    fputs(ledger->worker_count > 1 ? "]}\n" : "}\n", out);
 }
 
 void ckp_ledger_print_counter_table(FILE *out)

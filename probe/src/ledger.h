@@ -11,17 +11,21 @@ struct ckp_ledger {
     const char *probe;
     const char *tap;
     uint64_t session;
-    const struct ckp_counters *counters;
+    const struct ckp_counters *const *workers;
+    uint32_t worker_count;
 };
 
-/** Whether all equations hold; each that does not is told on `complaints`, unless
+/** Whether all equations hold for a worker; each that does not is told on `complaints`, unless
  * that is NULL. */
 bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaints);
 
-/** Counters that are not zero, for people. */
+/** Whether they hold for all workers. */
+bool ckp_ledger_all_balanced(const struct ckp_ledger *ledger, FILE *complaints);
+
+/** Counters that are not zero, summed over workers, for people. */
 void ckp_ledger_print(const struct ckp_ledger *ledger, FILE *out);
 
-/** One JSON object on one line, with all counters. */
+/** One JSON object on one line, with all counters: their sums and, of several workers, each one's. */
 void ckp_ledger_print_json(const struct ckp_ledger *ledger, FILE *out);
 
 /** The markdown table of README.md. */

@@ -1,180 +1,100 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One worker runs to completion: receive, decode, track, encode, hand over. Nothing in here may
- * wait but the sleep of an idle loop, for the kernel's queue overflows meanwhile.
- */
 #include "live_play.h"
 
 #include "clock.h"
+#include "eal.h"
 #include "exit_code.h"
-#include "filter.h"
 #include "log.h"
-#include "merge.h"
-#include "output.h"
-#include "source_dpdk.h"
+#include "receiver.h"
 
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/random.h>
 
-#define NANOS_PER_MICRO  1000
 #define RESOLUTION_US_NS INT64_C(1000)
-#define TELL_NS          (10 * CKP_NANOS_PER_SECOND) /* counters of an idle tap */
-#define LOSSES_NS        CKP_NANOS_PER_SECOND
-#define TEND_NS          CKP_VITALS_PERIOD_NS
-#define DRAIN_NS         (100 * CKP_NANOS_PER_MILLI)
-
-/* Frames may reach us this much later than their stamps: the time that passes without frames must
- * not overtake them. */
-#define DELIVERY_NS (20 * CKP_NANOS_PER_MILLI)
 
 struct live {
-    const volatile sig_atomic_t *stop;
-    struct ckp_ports *ports;
-    struct ckp_filter *filter;
-    struct ckp_merge merge; /* of two or more ports */
-    struct ckp_worker worker;
+    const struct ckp_options *options;
+    struct ckp_reception reception;
     struct ckp_output output;
-    int64_t idle_sleep_ns;
-    int64_t losses_told_ns;
-    int64_t tended_ns;
+    struct ckp_worker *workers;
+    struct ckp_receiver *receivers;
 };
 
-static void take_merged(struct live *live, int64_t now_ns)
+/* Worker 0 runs in this thread. */
+static void run_all(struct live *live)
 {
-    const struct ckp_packet *packet;
-
-    while ((packet = ckp_merge_pop(&live->merge, now_ns)) != NULL)
-        ckp_worker_take(&live->worker, packet);
+    for (uint32_t i = 1; i < live->reception.worker_count; i++)
+        ckp_eal_launch(i, ckp_receiver_run, &live->receivers[i]);
+    ckp_receiver_run(&live->receivers[0]);
+    ckp_output_drain(&live->output);
+    ckp_eal_join();
 }
 
-/* With two feeds or more packets wait until they are in order. */
-static void observe(struct live *live, size_t port, const struct ckp_frame *frame)
+static int play(struct live *live)
 {
-    struct ckp_packet packet;
-
-    if (!ckp_filter_passes(live->filter, frame)) {
-        ckp_worker_leave_out(&live->worker);
-    } else if (ckp_ports_count(live->ports) == 1) {
-        ckp_worker_observe(&live->worker, CKP_LINK_ETHERNET, frame);
-    } else if (ckp_worker_decode(&live->worker, &packet, CKP_LINK_ETHERNET, frame)) {
-        if (!ckp_merge_has_room(&live->merge, (uint32_t)port))
-            take_merged(live, frame->time_ns);
-        ckp_merge_push(&live->merge, (uint32_t)port, &packet);
-    }
-}
-
-/* One burst of every port. @return how many frames */
-static size_t receive(struct live *live)
-{
-    struct ckp_frame frames[CKP_BURST_MAX];
-    size_t received = 0;
-
-    for (size_t port = 0; port < ckp_ports_count(live->ports); port++) {
-        size_t count = ckp_ports_receive(live->ports, port, frames);
-        for (size_t i = 0; i < count; i++)
-            observe(live, port, &frames[i]);
-        received += count;
-    }
-    if (ckp_ports_count(live->ports) > 1)
-        take_merged(live, ckp_clock_utc_ns());
-    return received;
-}
-
-/* The drivers count since they were opened, so these counters are set, not added to. */
-static void note_losses(struct live *live)
-{
-    struct ckp_port_losses losses = ckp_ports_losses(live->ports);
-    uint64_t *value = live->worker.counters.value;
-
-    value[CKP_COUNT_FRAMES_MISSED_PORT] = losses.missed;
-    value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] = losses.no_buffer;
-    value[CKP_COUNT_FRAMES_MISSED_ERRORS] = losses.errors;
-    value[CKP_COUNT_FRAMES_MISSED_KERNEL] = losses.kernel;
-    value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = losses.deduced;
-}
-
-/* A clock that was set back is no reason to wait. */
-static bool is_due(int64_t *last_ns, int64_t period_ns, int64_t now_ns)
-{
-    if ((uint64_t)(now_ns - *last_ns) < (uint64_t)period_ns)
-        return false;
-    *last_ns = now_ns;
-    return true;
-}
-
-static void pass_time(struct live *live, int64_t now_ns)
-{
-    if (is_due(&live->losses_told_ns, LOSSES_NS, now_ns))
-        note_losses(live);
-    if (is_due(&live->tended_ns, TEND_NS, now_ns))
-        ckp_output_tend(&live->output, &live->worker, ckp_clock_monotonic_ns());
-    ckp_worker_pass_time(&live->worker, now_ns - DELIVERY_NS);
-    ckp_batcher_tell(&live->worker.batcher, live->worker.tracker.clock.now_ns, TELL_NS);
-}
-
-static void run(struct live *live)
-{
-    while (!*live->stop && !ckp_output_has_failed(&live->output)) {
-        size_t received = receive(live);
-        pass_time(live, ckp_clock_utc_ns());
-        if (received == 0 && live->idle_sleep_ns > 0)
-            usleep((useconds_t)(live->idle_sleep_ns / NANOS_PER_MICRO));
-    }
-}
-
-/* Takes what still lies in the queues, for a bounded time. */
-static void drain(struct live *live)
-{
-    int64_t deadline_ns = ckp_clock_monotonic_ns() + DRAIN_NS;
-
-    while (receive(live) > 0 && ckp_clock_monotonic_ns() < deadline_ns)
-        continue;
-    if (ckp_ports_count(live->ports) > 1)
-        take_merged(live, INT64_MAX);
-    note_losses(live);
-}
-
-static int play(struct live *live, const struct ckp_options *options)
-{
-    enum ckp_timestamp_source timestamp_source = ckp_ports_timestamp_source(live->ports);
-    int64_t now_ns = ckp_clock_utc_ns();
+    const struct ckp_reception *reception = &live->reception;
+    enum ckp_timestamp_source timestamp_source = ckp_ports_timestamp_source(reception->ports);
     struct ckp_source source = {
-        .session = (uint64_t)now_ns,
+        .session = (uint64_t)ckp_clock_utc_ns(),
         .timestamp_source = timestamp_source,
         .timestamp_resolution_ns =
-            timestamp_source == CKP_TIMESTAMP_KERNEL || live->idle_sleep_ns == 0
+            timestamp_source == CKP_TIMESTAMP_KERNEL || reception->idle_sleep_ns == 0
                 ? RESOLUTION_US_NS
-                : live->idle_sleep_ns,
-        .stop = live->stop,
+                : reception->idle_sleep_ns,
+        .stop = reception->stop,
         .is_lossless = false,
     };
-    int code = ckp_output_open(&live->output, options, &source, &live->worker);
+    int code = ckp_output_open(&live->output, live->options, &source, live->workers,
+                               reception->worker_count);
 
     if (code != CKP_EXIT_ALL_DONE)
         return code;
-    run(live);
-    ckp_output_drain(&live->output);
-    drain(live);
-    ckp_worker_finish(&live->worker);
-    bool is_complete = ckp_output_close(&live->output, &live->worker);
-    ckp_worker_free(&live->worker);
-    return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
+    run_all(live);
+    return ckp_output_close(&live->output) ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }
 
-static bool open_ports(struct live *live, const struct ckp_options *options)
+static int play_with_receivers(struct live *live)
 {
-    const char *expression = ckp_option_text(options, CKP_OPTION_FILTER);
-    size_t count;
-    const char *const *specs = ckp_option_list(options, CKP_OPTION_PORT, &count);
+    uint32_t count = live->reception.worker_count, ready = 0;
+    int code = CKP_EXIT_NOT_ALL_DONE;
+
+    live->workers = calloc(count, sizeof *live->workers);
+    live->receivers = aligned_alloc(_Alignof(struct ckp_receiver), count * sizeof *live->receivers);
+    while (live->workers && live->receivers && ready < count &&
+           ckp_receiver_init(live->receivers, ready, &live->reception, &live->workers[ready]))
+        ready++;
+    if (ready == count)
+        code = play(live);
+    else
+        ckp_log("there is no memory for %u workers", count);
+    while (ready > 0)
+        ckp_receiver_free(&live->receivers[--ready]);
+    free(live->receivers);
+    free(live->workers);
+    return code;
+}
+
+static bool open_ports(struct live *live)
+{
+    struct ckp_reception *reception = &live->reception;
+    const char *expression = ckp_option_text(live->options, CKP_OPTION_FILTER);
+    struct ckp_ports_wish wish = {
+        .eal_arguments = ckp_option_text(live->options, CKP_OPTION_EAL),
+        .workers = reception->worker_count,
+        .queues = (enum ckp_queues)ckp_option_number(live->options, CKP_OPTION_QUEUES),
+    };
     char why[1024];
 
+    wish.specs = ckp_option_list(live->options, CKP_OPTION_PORT, &wish.count);
     if (expression) /* checked when the options were read */
-        live->filter = ckp_filter_new_ethernet(expression, why, sizeof why);
-    live->ports =
-        ckp_ports_open(specs, count, ckp_option_text(options, CKP_OPTION_EAL), why, sizeof why);
-    if (!live->ports)
+        reception->filter = ckp_filter_new_ethernet(expression, why, sizeof why);
+    reception->ports = ckp_ports_open(&wish, why, sizeof why);
+    if (!reception->ports)
         ckp_log("%s", why);
-    return live->ports != NULL;
+    else if (*ckp_ports_why_one_queue(reception->ports))
+        ckp_log("worker 0 of %u receives for all, for not every port can spread flows over queues (%s)",
+                reception->worker_count, ckp_ports_why_one_queue(reception->ports));
+    return reception->ports != NULL;
 }
 
 int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_t *stop)
@@ -182,16 +102,21 @@ int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_
     int code = CKP_EXIT_NOT_ALL_DONE;
     struct live *live = calloc(1, sizeof *live);
 
-    if (live && open_ports(live, options)) {
-        live->stop = stop;
-        live->idle_sleep_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_SLEEP);
-        if (ckp_merge_init(&live->merge, (uint32_t)ckp_ports_count(live->ports)))
-            code = play(live, options);
-        ckp_merge_free(&live->merge);
-        ckp_ports_close(live->ports);
+    if (live) {
+        live->options = options;
+        live->reception.stop = stop;
+        live->reception.output = &live->output;
+        live->reception.worker_count = (uint32_t)ckp_option_number(options, CKP_OPTION_WORKERS);
+        live->reception.idle_sleep_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_SLEEP);
+        /* Without a random seed only the protection against forged collisions is lost. */
+        if (getrandom(&live->reception.spread_seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
+            live->reception.spread_seed = 0;
+        if (open_ports(live)) {
+            code = play_with_receivers(live);
+            ckp_ports_close(live->reception.ports);
+        }
+        ckp_filter_free(live->reception.filter);
     }
-    if (live)
-        ckp_filter_free(live->filter);
     free(live);
     return code;
 }

@@ -56,6 +56,15 @@ static bool check_kafka_options(struct ckp_options *options, enum ckp_option opt
     return false;
 }
 
+static bool check_port_option(struct ckp_options *options, enum ckp_option option, const char *name)
+{
+    if (!options->value[option].is_given || options->value[CKP_OPTION_PORT].is_given)
+        return true;
+    snprintf(options->error, sizeof options->error,
+             "option --%s is too much without --port: captures are read by one worker", name);
+    return false;
+}
+
 static bool check_output(struct ckp_options *options)
 {
     bool is_standard = strcmp(ckp_option_text(options, CKP_OPTION_OUTPUT), "-") == 0;
@@ -130,7 +139,9 @@ static bool check_options(struct ckp_options *options)
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
         options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);
-    return check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
+    return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&
+           check_port_option(options, CKP_OPTION_QUEUES, "queues") &&
+           check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTIONS, "kafka-options") &&
            check_output(options);
 }

@@ -31,12 +31,6 @@ static void print_gauge(const char *name, double value, const char *help, FILE *
     fprintf(out, PREFIX "%s %.9g\n", name, value);
 }
 
-static void print_counter(const char *name, uint64_t value, const char *help, FILE *out)
-{
-    print_head(name, "counter", help, out);
-    fprintf(out, PREFIX "%s %" PRIu64 "\n", name, value);
-}
-
 static void print_info(const struct ckp_metrics_identity *identity, FILE *out)
 {
     char session[17];
@@ -52,41 +46,101 @@ static void print_info(const struct ckp_metrics_identity *identity, FILE *out)
     fputs("} 1\n", out);
 }
 
-static void print_counters(const struct ckp_vitals_reading *reading, FILE *out)
+static void print_counters(const struct ckp_metrics *metrics, FILE *out)
 {
     char name[64];
 
     for (int i = 0; i < CKP_COUNTERS; i++) {
         snprintf(name, sizeof name, "%s_total", ckp_counter_info[i].name);
-        print_counter(name, reading->counter[i], ckp_counter_info[i].help, out);
+        print_head(name, "counter", ckp_counter_info[i].help, out);
+        for (uint32_t worker = 0; worker < metrics->worker_count; worker++)
+            fprintf(out, PREFIX "%s{worker=\"%" PRIu32 "\"} %" PRIu64 "\n", name, worker,
+                    metrics->workers[worker].reading.counter[i]);
     }
 }
 
+typedef double value_fn(const struct ckp_metrics *metrics, const struct ckp_metrics_worker *worker);
+
+/* What is told of each worker. */
+struct worker_metric {
+    const char *name;
+    const char *type;
+    value_fn *value; /* below 0: nothing is known */
+    const char *help;
+};
+
+static double seconds_since(const struct ckp_metrics *metrics, int64_t time_ns)
+{
+    return time_ns ? (double)(metrics->now_ns - time_ns) / NANOS_PER_SECOND : -1;
+}
+
+#define VALUE(name, expression)                                                                    \
+    static double name(const struct ckp_metrics *metrics, const struct ckp_metrics_worker *worker) \
+    {                                                                                              \
+        (void)metrics;                                                                             \
+        return (double)(expression);                                                               \
+    }
+
+VALUE(loop_age, seconds_since(metrics, worker->reading.turned_ns))
+VALUE(frame_age, seconds_since(metrics, worker->reading.frame_ns))
+VALUE(kafka_silence, (double)worker->reading.silent_ns / NANOS_PER_SECOND)
+VALUE(kafka_brokers, worker->kafka.brokers)
+VALUE(kafka_brokers_up, worker->kafka.brokers_up)
+VALUE(kafka_queued_records, worker->kafka.queued_records)
+VALUE(kafka_queued_bytes, worker->kafka.queued_bytes)
+VALUE(kafka_unanswered_requests, worker->kafka.unanswered_requests)
+VALUE(kafka_transmit_errors, worker->kafka.transmit_errors)
+VALUE(kafka_retries, worker->kafka.retries)
+VALUE(kafka_timeouts, worker->kafka.timeouts)
+VALUE(kafka_rtt_mean, worker->kafka.rtt_mean_seconds)
+VALUE(kafka_rtt_p99, worker->kafka.rtt_p99_seconds)
+
+static const struct worker_metric loop_metrics[] = {
+    {"receive_loop_age_seconds", "gauge", loop_age, "time since the receive loop went round"},
+    {"last_frame_age_seconds", "gauge", frame_age,
+     "time since the last frame came, to within 0.1 s"},
+};
+
+static const struct worker_metric kafka_metrics[] = {
+    {"kafka_silent_seconds", "gauge", kafka_silence, "how long Kafka has owed an answer"},
+    {"kafka_brokers", "gauge", kafka_brokers, "brokers known"},
+    {"kafka_brokers_up", "gauge", kafka_brokers_up, "brokers connected"},
+    {"kafka_queued_records", "gauge", kafka_queued_records, "records not yet acknowledged"},
+    {"kafka_queued_bytes", "gauge", kafka_queued_bytes, "bytes of records not yet acknowledged"},
+    {"kafka_unanswered_requests", "gauge", kafka_unanswered_requests,
+     "requests sent that no broker has answered yet"},
+    {"kafka_transmit_errors_total", "counter", kafka_transmit_errors,
+     "requests that could not be sent"},
+    {"kafka_retries_total", "counter", kafka_retries, "requests sent again"},
+    {"kafka_timeouts_total", "counter", kafka_timeouts, "requests without an answer in time"},
+    {"kafka_rtt_mean_seconds", "gauge", kafka_rtt_mean,
+     "time from request to answer, of the slowest broker"},
+    {"kafka_rtt_p99_seconds", "gauge", kafka_rtt_p99,
+     "99th percentile of the time from request to answer, of the slowest broker"},
+};
+
+static void print_of_workers(const struct ckp_metrics *metrics, const struct worker_metric *metric,
+                             size_t count, FILE *out)
+{
+    for (const struct worker_metric *end = metric + count; metric < end; metric++) {
+        print_head(metric->name, metric->type, metric->help, out);
+        for (uint32_t i = 0; i < metrics->worker_count; i++) {
+            double value = metric->value(metrics, &metrics->workers[i]);
+            if (value >= 0)
+                fprintf(out, PREFIX "%s{worker=\"%" PRIu32 "\"} %.17g\n", metric->name, i, value);
+        }
+    }
+}
+
+/* Before librdkafka has told anything there is but its silence. */
 static void print_kafka(const struct ckp_metrics *metrics, FILE *out)
 {
-    const struct ckp_kafka_statistics *kafka = &metrics->kafka;
+    size_t count = sizeof kafka_metrics / sizeof kafka_metrics[0];
 
-    print_gauge("kafka_silent_seconds", (double)metrics->reading.silent_ns / NANOS_PER_SECOND,
-                "how long Kafka has owed an answer", out);
-    if (!kafka->is_known)
-        return;
-    print_gauge("kafka_brokers", (double)kafka->brokers, "brokers known", out);
-    print_gauge("kafka_brokers_up", (double)kafka->brokers_up, "brokers connected", out);
-    print_gauge("kafka_queued_records", (double)kafka->queued_records,
-                "records not yet acknowledged", out);
-    print_gauge("kafka_queued_bytes", (double)kafka->queued_bytes,
-                "bytes of records not yet acknowledged", out);
-    print_gauge("kafka_unanswered_requests", (double)kafka->unanswered_requests,
-                "requests sent that no broker has answered yet", out);
-    print_counter("kafka_transmit_errors_total", kafka->transmit_errors,
-                  "requests that could not be sent", out);
-    print_counter("kafka_retries_total", kafka->retries, "requests sent again", out);
-    print_counter("kafka_timeouts_total", kafka->timeouts, "requests without an answer in time",
-                  out);
-    print_gauge("kafka_rtt_mean_seconds", kafka->rtt_mean_seconds,
-                "time from request to answer, of the slowest broker", out);
-    print_gauge("kafka_rtt_p99_seconds", kafka->rtt_p99_seconds,
-                "99th percentile of the time from request to answer, of the slowest broker", out);
+    for (uint32_t i = 0; i < metrics->worker_count; i++)
+        if (!metrics->workers[i].kafka.is_known)
+            count = 1;
+    print_of_workers(metrics, kafka_metrics, count, out);
 }
 
 static void print_clock(const struct ckp_metrics *metrics, FILE *out)
@@ -104,46 +158,48 @@ static void print_clock(const struct ckp_metrics *metrics, FILE *out)
 
 void ckp_metrics_print(const struct ckp_metrics *metrics, FILE *out)
 {
-    const struct ckp_vitals_reading *reading = &metrics->reading;
-
     print_info(&metrics->identity, out);
     print_gauge("ready", ckp_metrics_why_not_ready(metrics) == NULL,
                 "whether frames are received and go on, as /readyz", out);
-    if (reading->turned_ns != 0)
-        print_gauge("receive_loop_age_seconds",
-                    (double)(metrics->now_ns - reading->turned_ns) / NANOS_PER_SECOND,
-                    "time since the receive loop went round", out);
-    if (reading->frame_ns != 0)
-        print_gauge("last_frame_age_seconds",
-                    (double)(metrics->now_ns - reading->frame_ns) / NANOS_PER_SECOND,
-                    "time since the last frame came, to within 0.1 s", out);
+    print_of_workers(metrics, loop_metrics, sizeof loop_metrics / sizeof loop_metrics[0], out);
     print_clock(metrics, out);
     if (metrics->identity.has_kafka)
         print_kafka(metrics, out);
-    print_counters(reading, out);
+    print_counters(metrics, out);
+}
+
+static bool is_stuck(const struct ckp_metrics *metrics, const struct ckp_metrics_worker *worker)
+{
+    return worker->reading.turned_ns != 0 &&
+           metrics->now_ns - worker->reading.turned_ns > CKP_STUCK_NS;
 }
 
 const char *ckp_metrics_why_not_alive(const struct ckp_metrics *metrics)
 {
-    bool is_stuck = metrics->reading.turned_ns != 0 &&
-                    metrics->now_ns - metrics->reading.turned_ns > CKP_STUCK_NS;
+    for (uint32_t i = 0; i < metrics->worker_count; i++)
+        if (is_stuck(metrics, &metrics->workers[i]))
+            return "a receive loop has not turned for 10 s";
+    return NULL;
+}
 
-    return is_stuck ? "the receive loop has not turned for 10 s" : NULL;
+static const char *why_kafka_is_not_ready(const struct ckp_metrics_worker *worker)
+{
+    if (worker->reading.silent_ns > CKP_SILENT_NS)
+        return "Kafka has owed an answer for 5 s";
+    if (worker->kafka.is_known && worker->kafka.brokers_up == 0)
+        return "no broker of Kafka is connected";
+    return NULL;
 }
 
 const char *ckp_metrics_why_not_ready(const struct ckp_metrics *metrics)
 {
-    const char *why_not_alive = ckp_metrics_why_not_alive(metrics);
+    const char *why_not = ckp_metrics_why_not_alive(metrics);
 
-    if (why_not_alive)
-        return why_not_alive;
-    if (metrics->stage == CKP_STAGE_OPENING)
-        return "not all is open yet";
-    if (metrics->stage == CKP_STAGE_DRAINING)
-        return "the probe is ending";
-    if (metrics->identity.has_kafka && metrics->reading.silent_ns > CKP_SILENT_NS)
-        return "Kafka has owed an answer for 5 s";
-    if (metrics->identity.has_kafka && metrics->kafka.is_known && metrics->kafka.brokers_up == 0)
-        return "no broker of Kafka is connected";
-    return NULL;
+    if (!why_not && metrics->stage == CKP_STAGE_OPENING)
+        why_not = "not all is open yet";
+    if (!why_not && metrics->stage == CKP_STAGE_DRAINING)
+        why_not = "the probe is ending";
+    for (uint32_t i = 0; !why_not && metrics->identity.has_kafka && i < metrics->worker_count; i++)
+        why_not = why_kafka_is_not_ready(&metrics->workers[i]);
+    return why_not;
 }

@@ -32,19 +32,24 @@ struct ckp_clock_status {
     double error_seconds;  /* the clock is wrong by at most this */
 };
 
+struct ckp_metrics_worker {
+    struct ckp_vitals_reading reading;
+    struct ckp_kafka_statistics kafka; /* of its producer */
+};
+
 struct ckp_metrics {
     struct ckp_metrics_identity identity;
     enum ckp_stage stage;
-    struct ckp_vitals_reading reading;
-    struct ckp_kafka_statistics kafka;
     struct ckp_clock_status clock;
     int64_t now_ns; /* monotonic */
+    uint32_t worker_count;
+    struct ckp_metrics_worker workers[CKP_WORKERS_MAX];
 };
 
 /** Text format 0.0.4. */
 void ckp_metrics_print(const struct ckp_metrics *metrics, FILE *out);
 
-/** Whether the probe lives: its receive loop turns, or has not begun. @return NULL, or why not */
+/** Whether the probe lives: its receive loops turn, or have not begun. @return NULL, or why not */
 const char *ckp_metrics_why_not_alive(const struct ckp_metrics *metrics);
 
 /** Whether what comes is received and goes on. @return NULL, or why not */

@@ -19,6 +19,9 @@
 #define WHY_BYTES_MAX  1024
 #define PORT_FLOWS_MAX 1000000u
 
+/* Of records that Kafka has not acknowledged, for all workers. */
+#define KAFKA_QUEUE_KILOBYTES 65536u
+
 static const char *const timestamp_source_name[] = {
     [CKP_TIMESTAMP_FILE] = "file",
     [CKP_TIMESTAMP_KERNEL] = "kernel",
@@ -41,7 +44,8 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
 
     if (!address)
         return true;
-    output->health = ckp_health_open(address, &identity, &output->vitals, why, WHY_BYTES_MAX);
+    output->health = ckp_health_open(address, &identity, output->vitals, output->worker_count, why,
+                                     WHY_BYTES_MAX);
     if (output->health && strcmp(strrchr(address, ':'), ":0") == 0)
         ckp_log("metrics are at port %u", ckp_health_port(output->health));
     return output->health != NULL;
@@ -60,43 +64,60 @@ static bool open_ledger(struct ckp_output *output, char *why)
     return output->ledger != NULL;
 }
 
-static void close_beside_sink(struct ckp_output *output)
+static void close_beside_sinks(struct ckp_output *output)
 {
-    ckp_anonymiser_free(output->anonymiser);
     ckp_health_close(output->health);
-    free(ckp_vitals_take_statistics(&output->vitals));
+    for (uint32_t i = 0; i < output->worker_count; i++) {
+        ckp_anonymiser_free(output->outlets[i].anonymiser);
+        free(ckp_vitals_take_statistics(&output->vitals[i]));
+    }
     if (output->ledger)
         fclose(output->ledger);
 }
 
-static int open_kafka(struct ckp_output *output, const struct ckp_source *source,
-                      uint32_t *partition_count, struct ckp_counters *counters, char *why)
+static void close_sinks(struct ckp_output *output, uint32_t count)
+{
+    char unsaid[WHY_BYTES_MAX];
+
+    for (uint32_t i = 0; i < count; i++)
+        output->outlets[i].sink.close(output->outlets[i].sink.self, unsaid, sizeof unsaid);
+}
+
+/* Of each worker a producer of its own, so that they share nothing. */
+static int open_kafka(struct ckp_output *output, const struct ckp_source *source, uint32_t worker,
+                      uint32_t *partition_count, char *why)
 {
     const struct ckp_options *options = output->options;
     struct ckp_kafka_config config = {
         .brokers = ckp_option_text(options, CKP_OPTION_KAFKA),
         .topic = ckp_option_text(options, CKP_OPTION_TOPIC),
         .schema_topic = ckp_option_text(options, CKP_OPTION_SCHEMA_TOPIC),
-        .schema_text = CKP_SCHEMA_TEXT,
+        .schema_text = worker == 0 ? CKP_SCHEMA_TEXT : NULL,
         .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
         .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
+        .queue_kilobytes = KAFKA_QUEUE_KILOBYTES / output->worker_count,
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
         .is_lossless = source->is_lossless,
         .stop = source->stop,
-        .vitals = output->health ? &output->vitals : NULL,
+        .vitals = output->health ? &output->vitals[worker] : NULL,
     };
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
     enum ckp_kafka_status status =
-        ckp_kafka_sink_open(&output->sink, partition_count, &config, counters, why, WHY_BYTES_MAX);
-    if (status != CKP_KAFKA_OK)
-        return status == CKP_KAFKA_WRONG_SETTING ? CKP_EXIT_WRONG_OPTIONS : CKP_EXIT_NOT_ALL_DONE;
-
-    uint64_t wanted = ckp_option_number(options, CKP_OPTION_PARTITIONS);
-    if (!options->value[CKP_OPTION_PARTITIONS].is_given || wanted == *partition_count)
+        ckp_kafka_sink_open(&output->outlets[worker].sink, partition_count, &config,
+                            &output->workers[worker].counters, why, WHY_BYTES_MAX);
+    if (status == CKP_KAFKA_OK)
         return CKP_EXIT_ALL_DONE;
-    output->sink.close(output->sink.self, why, WHY_BYTES_MAX);
+    return status == CKP_KAFKA_WRONG_SETTING ? CKP_EXIT_WRONG_OPTIONS : CKP_EXIT_NOT_ALL_DONE;
+}
+
+static int check_partitions(const struct ckp_options *options, uint32_t partition_count, char *why)
+{
+    if (!options->value[CKP_OPTION_PARTITIONS].is_given ||
+        ckp_option_number(options, CKP_OPTION_PARTITIONS) == partition_count)
+        return CKP_EXIT_ALL_DONE;
     snprintf(why, WHY_BYTES_MAX, "option --partitions: '%s' is not the %u of topic %s",
-             ckp_option_text(options, CKP_OPTION_PARTITIONS), *partition_count, config.topic);
+             ckp_option_text(options, CKP_OPTION_PARTITIONS), partition_count,
+             ckp_option_text(options, CKP_OPTION_TOPIC));
     return CKP_EXIT_WRONG_OPTIONS;
 }
 
@@ -107,14 +128,16 @@ static uint32_t flows_max(const struct ckp_options *options, const struct ckp_so
     return source->is_lossless ? UINT32_MAX : PORT_FLOWS_MAX;
 }
 
-static bool start_worker(struct ckp_worker *worker, const struct ckp_output *output,
-                         const struct ckp_source *source, uint32_t partition_count)
+static bool start_worker(const struct ckp_output *output, const struct ckp_source *source,
+                         uint32_t worker, uint32_t partition_count)
 {
     const struct ckp_options *options = output->options;
+    const struct ckp_outlet *outlet = &output->outlets[worker];
     struct ckp_batch_config batches = {
         .probe = ckp_option_text(options, CKP_OPTION_PROBE),
         .tap = ckp_option_text(options, CKP_OPTION_TAP),
         .session = output->session,
+        .worker = worker,
         .partition_count = partition_count,
         .hash_seed = ckp_option_number(options, CKP_OPTION_HASH_SEED),
         .schema_fingerprint = CKP_SCHEMA_FINGERPRINT,
@@ -125,10 +148,11 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
     };
     struct ckp_flow_limits limits = {
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
-        .flows_max = flows_max(options, source),
-        .run_memory_bytes = ckp_option_number(options, CKP_OPTION_RUN_MEMORY),
-        .anonymise = output->anonymiser ? ckp_anonymise : NULL,
-        .anonymiser = output->anonymiser,
+        .flows_max = (flows_max(options, source) - 1) / output->worker_count + 1,
+        .run_memory_bytes =
+            ckp_option_number(options, CKP_OPTION_RUN_MEMORY) / output->worker_count,
+        .anonymise = outlet->anonymiser ? ckp_anonymise : NULL,
+        .anonymiser = outlet->anonymiser,
     };
     struct ckp_frame_reading reading = {
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
@@ -137,22 +161,58 @@ static bool start_worker(struct ckp_worker *worker, const struct ckp_output *out
     /* Without a random seed only the protection against forged collisions is lost. */
     if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
         limits.table_seed = 0;
-    return ckp_worker_init(worker, &reading, &batches, &limits, output->sink.deliver,
-                           output->sink.self);
+    return ckp_worker_init(&output->workers[worker], &reading, &batches, &limits,
+                           outlet->sink.deliver, outlet->sink.self);
 }
 
-static int open_sink(struct ckp_output *output, const struct ckp_source *source,
-                     uint32_t *partition_count, struct ckp_counters *counters, char *why)
+static bool start_workers(const struct ckp_output *output, const struct ckp_source *source,
+                          uint32_t partition_count)
+{
+    for (uint32_t i = 0; i < output->worker_count; i++) {
+        if (start_worker(output, source, i, partition_count))
+            continue;
+        while (i > 0)
+            ckp_worker_free(&output->workers[--i]);
+        return false;
+    }
+    return true;
+}
+
+static int open_sink(struct ckp_output *output, const struct ckp_source *source, uint32_t worker,
+                     uint32_t *partition_count, char *why)
 {
     const struct ckp_options *options = output->options;
+    struct ckp_outlet *outlet = &output->outlets[worker];
+    struct ckp_counters *counters = &output->workers[worker].counters;
 
     if (ckp_option_text(options, CKP_OPTION_KAFKA))
-        return open_kafka(output, source, partition_count, counters, why);
+        return open_kafka(output, source, worker, partition_count, why);
     *partition_count = (uint32_t)ckp_option_number(options, CKP_OPTION_PARTITIONS);
-    return ckp_stream_sink_open(&output->sink, ckp_option_text(options, CKP_OPTION_OUTPUT),
-                                source->stop, counters, why, WHY_BYTES_MAX)
-               ? CKP_EXIT_ALL_DONE
-               : CKP_EXIT_NOT_ALL_DONE;
+    snprintf(why, WHY_BYTES_MAX, "there is no memory");
+    bool is_open = worker == 0
+                       ? ckp_stream_sink_open(&outlet->sink,
+                                              ckp_option_text(options, CKP_OPTION_OUTPUT),
+                                              source->stop, counters, why, WHY_BYTES_MAX)
+                       : ckp_stream_sink_share(&outlet->sink, &output->outlets[0].sink, counters);
+    return is_open ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
+}
+
+static int open_sinks(struct ckp_output *output, const struct ckp_source *source,
+                      uint32_t *partition_count, char *why)
+{
+    for (uint32_t i = 0; i < output->worker_count; i++) {
+        int code = open_sink(output, source, i, partition_count, why);
+        if (code != CKP_EXIT_ALL_DONE) {
+            close_sinks(output, i);
+            return code;
+        }
+    }
+    int code = ckp_option_text(output->options, CKP_OPTION_KAFKA)
+                   ? check_partitions(output->options, *partition_count, why)
+                   : CKP_EXIT_ALL_DONE;
+    if (code != CKP_EXIT_ALL_DONE)
+        close_sinks(output, output->worker_count);
+    return code;
 }
 
 /* A hash of the capture would tell whether a guess at its addresses is right. */
@@ -160,77 +220,95 @@ static uint64_t identify(const struct ckp_output *output, const struct ckp_sourc
 {
     if (output->options->value[CKP_OPTION_SESSION].is_given)
         return ckp_option_number(output->options, CKP_OPTION_SESSION);
-    if (output->anonymiser && source->has_hash_as_session)
-        return ckp_anonymise_number(output->anonymiser, source->session);
+    if (output->outlets[0].anonymiser && source->has_hash_as_session)
+        return ckp_anonymise_number(output->outlets[0].anonymiser, source->session);
     return source->session;
 }
 
-static bool open_anonymiser(struct ckp_output *output, char *why)
+/* Each worker's has the same key and a state of its own. */
+static bool open_anonymisers(struct ckp_output *output, char *why)
 {
     const char *key_file = ckp_option_text(output->options, CKP_OPTION_ANONYMISE);
 
-    output->anonymiser = key_file ? ckp_anonymiser_open(key_file, why, WHY_BYTES_MAX) : NULL;
-    return !key_file || output->anonymiser;
+    for (uint32_t i = 0; key_file && i < output->worker_count; i++) {
+        output->outlets[i].anonymiser = ckp_anonymiser_open(key_file, why, WHY_BYTES_MAX);
+        if (!output->outlets[i].anonymiser)
+            return false;
+    }
+    return true;
 }
 
 static int open_all(struct ckp_output *output, const struct ckp_source *source,
-                    uint32_t *partition_count, struct ckp_counters *counters, char *why)
+                    uint32_t *partition_count, char *why)
 {
+    if (!open_anonymisers(output, why))
+        return CKP_EXIT_WRONG_OPTIONS;
+    output->session = identify(output, source);
     if (!open_ledger(output, why) || !open_health(output, source, why))
         return CKP_EXIT_NOT_ALL_DONE;
-    return open_sink(output, source, partition_count, counters, why);
+    return open_sinks(output, source, partition_count, why);
+}
+
+static void free_workers(const struct ckp_output *output)
+{
+    for (uint32_t i = 0; i < output->worker_count; i++)
+        ckp_worker_free(&output->workers[i]);
 }
 
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
-                    const struct ckp_source *source, struct ckp_worker *worker)
+                    const struct ckp_source *source, struct ckp_worker *workers,
+                    uint32_t worker_count)
 {
     char why[WHY_BYTES_MAX];
     uint32_t partition_count;
 
-    output->options = options;
-    if (!open_anonymiser(output, why)) {
-        ckp_log("%s", why);
-        return CKP_EXIT_WRONG_OPTIONS;
-    }
-    output->session = identify(output, source);
-    output->tended_ns = 0;
-    int code = open_all(output, source, &partition_count, &worker->counters, why);
+    *output = (struct ckp_output){
+        .options = options,
+        .workers = workers,
+        .worker_count = worker_count,
+    };
+    int code = open_all(output, source, &partition_count, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);
-        close_beside_sink(output);
+        close_beside_sinks(output);
         return code;
     }
-    bool is_started = start_worker(worker, output, source, partition_count);
+    bool is_started = start_workers(output, source, partition_count);
     if (is_started && ckp_privileges_drop(options, why, sizeof why)) {
-        ckp_vitals_set_stage(&output->vitals, CKP_STAGE_RECEIVING);
+        ckp_vitals_set_stage(&output->vitals[0], CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
     }
     ckp_log("%s", is_started ? why : "there is no memory: try a smaller --run-memory");
     if (is_started)
-        ckp_worker_free(worker);
-    output->sink.close(output->sink.self, why, sizeof why);
-    close_beside_sink(output);
+        free_workers(output);
+    close_sinks(output, worker_count);
+    close_beside_sinks(output);
     return CKP_EXIT_NOT_ALL_DONE;
 }
 
-void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns)
+void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns)
 {
-    if (now_ns - output->tended_ns < CKP_VITALS_PERIOD_NS)
+    struct ckp_outlet *outlet = &output->outlets[worker];
+
+    if (now_ns - outlet->tended_ns < CKP_VITALS_PERIOD_NS)
         return;
-    output->tended_ns = now_ns;
-    int64_t silent_ns = output->sink.tend(output->sink.self);
+    outlet->tended_ns = now_ns;
+    int64_t silent_ns = outlet->sink.tend(outlet->sink.self);
     if (output->health)
-        ckp_vitals_publish(&output->vitals, &worker->counters, now_ns, silent_ns);
+        ckp_vitals_publish(&output->vitals[worker], &output->workers[worker].counters, now_ns,
+                           silent_ns);
 }
 
 void ckp_output_drain(struct ckp_output *output)
 {
-    ckp_vitals_set_stage(&output->vitals, CKP_STAGE_DRAINING);
+    ckp_vitals_set_stage(&output->vitals[0], CKP_STAGE_DRAINING);
 }
 
-bool ckp_output_has_failed(const struct ckp_output *output)
+bool ckp_output_has_failed(const struct ckp_output *output, uint32_t worker)
 {
-    return output->sink.has_failed(output->sink.self);
+    const struct ckp_sink *sink = &output->outlets[worker].sink;
+
+    return sink->has_failed(sink->self);
 }
 
 static bool write_ledger(const struct ckp_output *output, const struct ckp_ledger *ledger)
@@ -247,20 +325,30 @@ static bool write_ledger(const struct ckp_output *output, const struct ckp_ledge
     return false;
 }
 
-bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker)
+bool ckp_output_close(struct ckp_output *output)
 {
     char why[WHY_BYTES_MAX];
+    const struct ckp_counters *counters[CKP_WORKERS_MAX];
     struct ckp_ledger ledger = {
         .probe = ckp_option_text(output->options, CKP_OPTION_PROBE),
         .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
         .session = output->session,
-        .counters = &worker->counters,
+        .workers = counters,
+        .worker_count = output->worker_count,
     };
-    bool is_complete = output->sink.close(output->sink.self, why, sizeof why);
+    bool is_complete = true;
 
-    if (!is_complete)
-        ckp_log("%s", why);
+    for (uint32_t i = 0; i < output->worker_count; i++) {
+        struct ckp_sink *sink = &output->outlets[i].sink;
+        bool is_delivered = sink->close(sink->self, why, sizeof why);
+        if (!is_delivered && is_complete) /* the others would say the same */
+            ckp_log("%s", why);
+        is_complete &= is_delivered;
+        counters[i] = &output->workers[i].counters;
+    }
     is_complete &= write_ledger(output, &ledger);
-    close_beside_sink(output);
-    return ckp_ledger_is_balanced(&worker->counters, stderr) && is_complete;
+    is_complete &= ckp_ledger_all_balanced(&ledger, stderr);
+    close_beside_sinks(output);
+    free_workers(output);
+    return is_complete;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is behind a worker, as the options say: a sink, and the ledger at the end. */
+/* What is behind the workers, as the options say: a sink for each, and the ledger at the end. */
 #ifndef CKP_OUTPUT_H
 #define CKP_OUTPUT_H
 
@@ -18,34 +18,43 @@ struct ckp_source {
     bool is_lossless;                  /* it can wait for a slow sink */
 };
 
-struct ckp_output {
-    const struct ckp_options *options;
+/** Where the batches of one worker go. Of its thread alone while there are frames. */
+struct ckp_outlet {
     struct ckp_sink sink;
     struct ckp_anonymiser *anonymiser; /* or NULL */
-    uint64_t session;
-    struct ckp_vitals vitals;
-    struct ckp_health *health; /* NULL without --metrics */
-    FILE *ledger;              /* NULL: standard error */
     int64_t tended_ns;
 };
 
-/** Opens the sink, starts the worker that writes into it, and gives up all privileges: whatever
+struct ckp_output {
+    const struct ckp_options *options;
+    uint64_t session;
+    struct ckp_worker *workers;
+    uint32_t worker_count;
+    struct ckp_outlet outlets[CKP_WORKERS_MAX];
+    struct ckp_vitals vitals[CKP_WORKERS_MAX];
+    struct ckp_health *health; /* NULL without --metrics */
+    FILE *ledger;              /* NULL: standard error */
+};
+
+/** Opens the sinks, starts the workers that write into them, and gives up all privileges: whatever
  * else is to be opened must be open by then. @return an exit code, 0 if all went well; else one
  * sentence was told and nothing is to be freed */
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
-                    const struct ckp_source *source, struct ckp_worker *worker);
+                    const struct ckp_source *source, struct ckp_worker *workers,
+                    uint32_t worker_count);
 
-bool ckp_output_has_failed(const struct ckp_output *output);
+/** Of a worker's thread: whether its sink takes nothing more. */
+bool ckp_output_has_failed(const struct ckp_output *output, uint32_t worker);
 
-/** For the receive loop, as often as it likes: a few times a second looks after the sink and
- * publishes how things stand. @param now_ns of the monotonic clock */
-void ckp_output_tend(struct ckp_output *output, const struct ckp_worker *worker, int64_t now_ns);
+/** For the receive loop of a worker, as often as it likes: a few times a second looks after its sink
+ * and publishes how things stand. @param now_ns of the monotonic clock */
+void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns);
 
 /** From now on no frames are received, only delivered. */
 void ckp_output_drain(struct ckp_output *output);
 
-/** Waits for the last batch, writes the ledger and checks it. @return false if anything was lost;
- * then one sentence was told */
-bool ckp_output_close(struct ckp_output *output, const struct ckp_worker *worker);
+/** Once all workers have finished: waits for the last batches, writes the ledger and checks it, and
+ * frees the workers. @return false if anything was lost; then one sentence was told */
+bool ckp_output_close(struct ckp_output *output);
 
 #endif

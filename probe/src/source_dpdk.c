@@ -2,25 +2,25 @@
 #include "source_dpdk.h"
 
 #include "clock.h"
+#include "eal.h"
+#include "rss.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <rte_dev.h>
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
+#include <rte_prefetch.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUFFERS           16383u /* 36 MB a port; a power of 2 less 1 wastes no memory */
 #define BUFFER_CACHE      256u
+#define WHY_BYTES_MAX     512
 #define RECEIVE_QUEUE     4096u
-#define EAL_ARGUMENTS_MAX 64
-#define EAL_TEXT_MAX      1024
 #define NANOS_PER_MICRO   1000
 
 /* What the kernel counts of an interface. */
@@ -29,75 +29,33 @@ struct interface_frames {
     uint64_t dropped;
 };
 
+/* What one worker receives by; no other touches its cache lines. */
+struct queue {
+    _Alignas(64) struct rte_mbuf *burst[CKP_BURST_MAX];
+    uint16_t burst_count;
+    _Atomic uint64_t received;
+};
+
 struct port {
     uint16_t id;
+    struct queue *queues;
     struct rte_mempool *buffers;
-    struct rte_mbuf *burst[CKP_BURST_MAX];
-    uint16_t burst_count;
     bool is_stamped;    /* by the kernel, in microseconds */
     bool counts_losses; /* else they are deduced from the interface's own counter */
     char interface[64]; /* of the kernel; empty if none is known */
-    uint64_t received;
     struct interface_frames before; /* when it was opened */
 };
 
 struct ckp_ports {
     struct port ports[CKP_PORTS_MAX];
     size_t count;
+    uint32_t queues; /* of each port */
+    char why_one_queue[WHY_BYTES_MAX];
     bool is_started;     /* DPDK itself */
     size_t stamp_offset; /* in a buffer */
     uint64_t stamp_flag; /* 0 if no driver stamps */
     FILE *interfaces;    /* counters of the kernel; NULL if there are none */
 };
-
-static bool is_device_name(const char *spec)
-{
-    return strncmp(spec, "net_", 4) == 0;
-}
-
-struct eal_arguments {
-    char text[EAL_TEXT_MAX];
-    size_t used;
-    char *argv[EAL_ARGUMENTS_MAX + 1];
-    int argc;
-};
-
-static bool add_argument(struct eal_arguments *arguments, const char *text, size_t bytes)
-{
-    if (arguments->argc == EAL_ARGUMENTS_MAX || arguments->used + bytes + 1 > EAL_TEXT_MAX)
-        return false;
-    char *copy = arguments->text + arguments->used;
-    memcpy(copy, text, bytes);
-    copy[bytes] = '\0';
-    arguments->used += bytes + 1;
-    arguments->argv[arguments->argc++] = copy;
-    return true;
-}
-
-/* DPDK's command line: what the user gave, then the devices. The PCI bus is left alone unless a PCI
- * device is asked for. */
-static bool make_arguments(struct eal_arguments *arguments, const char *const *specs, size_t count,
-                           const char *given)
-{
-    bool is_complete = add_argument(arguments, "chokepoint-probe", strlen("chokepoint-probe"));
-    bool needs_pci = false;
-
-    while (*given) {
-        size_t bytes = strcspn(given, " ");
-        if (bytes > 0)
-            is_complete &= add_argument(arguments, given, bytes);
-        given += bytes + strspn(given + bytes, " ");
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *flag = is_device_name(specs[i]) ? "--vdev" : "-a";
-        needs_pci |= !is_device_name(specs[i]);
-        is_complete &= add_argument(arguments, flag, strlen(flag));
-        is_complete &= add_argument(arguments, specs[i], strlen(specs[i]));
-    }
-    if (!needs_pci)
-        is_complete &= add_argument(arguments, "--no-pci", strlen("--no-pci"));
-    return is_complete;
-}
 
 static void copy_until_comma(char *out, size_t size, const char *text)
 {
@@ -144,55 +102,146 @@ static struct interface_frames read_interface(FILE *interfaces, const char *inte
     return frames;
 }
 
-static int configure(struct port *port)
+static int set_up_queues(struct port *port, uint32_t queues)
 {
-    struct rte_eth_conf conf = {0};
-    struct rte_eth_dev_info info;
     uint16_t descriptors = RECEIVE_QUEUE, none = 0;
-    int error = rte_eth_dev_info_get(port->id, &info);
+    int error = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &descriptors, &none);
+
+    for (uint16_t queue = 0; error == 0 && queue < queues; queue++)
+        error =
+            rte_eth_rx_queue_setup(port->id, queue, descriptors,
+                                   (unsigned)rte_eth_dev_socket_id(port->id), NULL, port->buffers);
+    return error;
+}
+
+static int start(struct port *port, const struct rte_eth_conf *conf, uint32_t queues)
+{
+    int error = rte_eth_dev_configure(port->id, (uint16_t)queues, 0, conf);
 
     if (error == 0)
-        error = rte_eth_dev_configure(port->id, 1, 0, &conf);
-    if (error == 0)
-        error = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &descriptors, &none);
-    if (error == 0)
-        error =
-            rte_eth_rx_queue_setup(port->id, 0, descriptors,
-                                   (unsigned)rte_eth_dev_socket_id(port->id), NULL, port->buffers);
+        error = set_up_queues(port, queues);
     if (error == 0)
         error = rte_eth_dev_start(port->id);
     if (error == 0)
         rte_eth_promiscuous_enable(port->id); /* devices that cannot need not */
-    port->is_stamped = error == 0 && strcmp(info.driver_name, "net_pcap") == 0;
-    port->counts_losses = error == 0 && strcmp(info.driver_name, "net_af_packet") != 0 &&
-                          strcmp(info.driver_name, "net_af_xdp") != 0;
     return error;
 }
 
-static bool open_port(struct port *port, FILE *interfaces, const char *spec, char *why,
-                      size_t why_size)
+/* These come with as many queues as their arguments say. What the kernel spreads over those of
+ * net_af_packet it moves to another one as soon as one is full; the others are interfaces each. */
+static bool must_be_read_by_one(const struct rte_eth_dev_info *info)
+{
+    static const char *const drivers[] = {"net_pcap", "net_af_packet", "net_af_xdp"};
+
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+        if (strcmp(info->driver_name, drivers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Finds device and buffers. */
+static bool open_port(struct port *port, const char *spec, char *why, size_t why_size)
 {
     char name[RTE_ETH_NAME_MAX_LEN];
+    struct rte_eth_dev_info info;
 
     copy_until_comma(name, sizeof name, spec);
-    if (rte_eth_dev_get_port_by_name(name, &port->id) != 0) {
+    if (rte_eth_dev_get_port_by_name(name, &port->id) != 0 ||
+        rte_eth_dev_info_get(port->id, &info) != 0) {
         snprintf(why, why_size, "port %s cannot be opened: no such device", spec);
         return false;
     }
+    if (must_be_read_by_one(&info) && info.max_rx_queues > 1) {
+        snprintf(why, why_size,
+                 "port %s cannot be opened: it has %u queues, which keep no flow together, expected "
+                 "one",
+                 spec, info.max_rx_queues);
+        return false;
+    }
     find_interface(port, spec);
+    port->is_stamped = strcmp(info.driver_name, "net_pcap") == 0;
+    port->counts_losses = strcmp(info.driver_name, "net_af_packet") != 0 &&
+                          strcmp(info.driver_name, "net_af_xdp") != 0;
     snprintf(name, sizeof name, "buffers%u", port->id);
     port->buffers = rte_pktmbuf_pool_create(name, BUFFERS, BUFFER_CACHE, 0,
                                             RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-    if (!port->buffers) {
+    if (!port->buffers)
         snprintf(why, why_size, "port %s cannot be started: no memory for its buffers, see --eal",
                  spec);
-        return false;
-    }
-    int error = configure(port);
-    port->before = read_interface(interfaces, port->interface);
+    return port->buffers != NULL;
+}
+
+/* @return 0 and a clause in `why` if the port does not hash as it should, a DPDK error, or 1 */
+static int start_hashing(struct port *port, uint32_t queues, bool is_trusted, char *why,
+                         size_t why_size)
+{
+    struct rte_eth_dev_info info;
+    struct rte_eth_conf conf = {0};
+    int error = rte_eth_dev_info_get(port->id, &info);
+
+    if (error != 0)
+        return error;
+    if (!ckp_rss_request(&conf, &info, queues, why, why_size) && !is_trusted)
+        return 0;
+    error = start(port, &conf, queues);
+    if (error != 0)
+        return error;
+    return is_trusted || ckp_rss_verify(port->id, &info, queues, why, why_size);
+}
+
+static bool start_port(struct port *port, const char *spec, uint32_t queues, char *why,
+                       size_t why_size)
+{
+    const struct rte_eth_conf conf = {0};
+    int error = start(port, &conf, queues);
+
     if (error)
         snprintf(why, why_size, "port %s cannot be started: %s", spec, strerror(-error));
     return error == 0;
+}
+
+/* Starts all ports with a queue for each worker. @return whether every one hashes as it should */
+static bool start_with_queues(struct ckp_ports *ports, const struct ckp_ports_wish *wish)
+{
+    for (size_t i = 0; i < ports->count; i++) {
+        char clause[128] = "";
+        int result = start_hashing(&ports->ports[i], wish->workers, wish->queues == CKP_QUEUES_TRUSTED,
+                                   clause, sizeof clause);
+        if (result > 0)
+            continue;
+        snprintf(ports->why_one_queue, sizeof ports->why_one_queue, "%s: %s", wish->specs[i],
+                 result < 0 ? strerror(-result) : clause);
+        for (size_t started = 0; started <= i; started++)
+            rte_eth_dev_stop(ports->ports[started].id);
+        return false;
+    }
+    return true;
+}
+
+static bool start_all(struct ckp_ports *ports, const struct ckp_ports_wish *wish, char *why,
+                      size_t why_size)
+{
+    ports->queues = wish->workers;
+    if (wish->workers > 1 && wish->queues != CKP_QUEUES_ONE && start_with_queues(ports, wish))
+        return true;
+    ports->queues = 1;
+    for (size_t i = 0; i < ports->count; i++)
+        if (!start_port(&ports->ports[i], wish->specs[i], 1, why, why_size))
+            return false;
+    return true;
+}
+
+static bool make_queues(struct ckp_ports *ports)
+{
+    for (size_t i = 0; i < ports->count; i++) {
+        struct port *port = &ports->ports[i];
+        port->queues = aligned_alloc(_Alignof(struct queue), ports->queues * sizeof *port->queues);
+        if (!port->queues)
+            return false;
+        memset(port->queues, 0, ports->queues * sizeof *port->queues);
+        port->before = read_interface(ports->interfaces, port->interface);
+    }
+    return true;
 }
 
 static void find_stamps(struct ckp_ports *ports)
@@ -206,19 +255,22 @@ static void find_stamps(struct ckp_ports *ports)
     ports->stamp_flag = UINT64_C(1) << bit;
 }
 
-static bool open_all(struct ckp_ports *ports, const char *const *specs, size_t count,
-                     struct eal_arguments *arguments, char *why, size_t why_size)
+static bool open_all(struct ckp_ports *ports, const struct ckp_ports_wish *wish, char *why,
+                     size_t why_size)
 {
-    if (rte_eal_init(arguments->argc, arguments->argv) < 0) {
-        snprintf(why, why_size, "port %s cannot be opened: %s", specs[0], rte_strerror(rte_errno));
+    if (!ckp_eal_start(wish->specs, wish->count, wish->eal_arguments, wish->workers, why, why_size))
         return false;
-    }
     ports->is_started = true;
     ports->interfaces = fopen("/proc/self/net/dev", "re");
-    for (; ports->count < count; ports->count++)
-        if (!open_port(&ports->ports[ports->count], ports->interfaces, specs[ports->count], why,
-                       why_size))
+    for (; ports->count < wish->count; ports->count++)
+        if (!open_port(&ports->ports[ports->count], wish->specs[ports->count], why, why_size))
             return false;
+    if (!start_all(ports, wish, why, why_size))
+        return false;
+    if (!make_queues(ports)) {
+        snprintf(why, why_size, "there is no memory");
+        return false;
+    }
     find_stamps(ports);
     return true;
 }
@@ -232,23 +284,20 @@ static void add_cause(char *why, size_t why_size, const char *log)
         snprintf(why + used, why_size - used, " (%.*s)", (int)strcspn(log, "\n"), log);
 }
 
-struct ckp_ports *ckp_ports_open(const char *const *specs, size_t count, const char *eal_arguments,
-                                 char *why, size_t why_size)
+struct ckp_ports *ckp_ports_open(const struct ckp_ports_wish *wish, char *why, size_t why_size)
 {
-    struct eal_arguments arguments = {0};
     struct ckp_ports *ports = calloc(1, sizeof *ports);
     char *log = NULL;
     size_t log_bytes;
 
-    if (!ports || !make_arguments(&arguments, specs, count, eal_arguments)) {
-        snprintf(why, why_size, "option --eal: '%s' is too long", eal_arguments);
-        free(ports);
+    if (!ports) {
+        snprintf(why, why_size, "there is no memory");
         return NULL;
     }
     FILE *log_stream = open_memstream(&log, &log_bytes);
     rte_log_set_global_level(RTE_LOG_ERR);
     rte_openlog_stream(log_stream);
-    bool is_open = open_all(ports, specs, count, &arguments, why, why_size);
+    bool is_open = open_all(ports, wish, why, why_size);
     rte_openlog_stream(stderr);
     if (log_stream)
         fclose(log_stream);
@@ -261,10 +310,10 @@ struct ckp_ports *ckp_ports_open(const char *const *specs, size_t count, const c
     return ports;
 }
 
-static void free_burst(struct port *port)
+static void free_burst(struct queue *queue)
 {
-    rte_pktmbuf_free_bulk(port->burst, port->burst_count);
-    port->burst_count = 0;
+    rte_pktmbuf_free_bulk(queue->burst, queue->burst_count);
+    queue->burst_count = 0;
 }
 
 void ckp_ports_close(struct ckp_ports *ports)
@@ -272,15 +321,28 @@ void ckp_ports_close(struct ckp_ports *ports)
     if (!ports)
         return;
     for (size_t i = 0; i < ports->count; i++) {
-        free_burst(&ports->ports[i]);
-        rte_eth_dev_stop(ports->ports[i].id);
-        rte_eth_dev_close(ports->ports[i].id);
+        struct port *port = &ports->ports[i];
+        for (uint32_t queue = 0; port->queues && queue < ports->queues; queue++)
+            free_burst(&port->queues[queue]);
+        rte_eth_dev_stop(port->id);
+        rte_eth_dev_close(port->id);
+        free(port->queues);
     }
     if (ports->is_started)
-        rte_eal_cleanup();
+        ckp_eal_stop();
     if (ports->interfaces)
         fclose(ports->interfaces);
     free(ports);
+}
+
+uint32_t ckp_ports_queues(const struct ckp_ports *ports)
+{
+    return ports->queues;
+}
+
+const char *ckp_ports_why_one_queue(const struct ckp_ports *ports)
+{
+    return ports->why_one_queue;
 }
 
 size_t ckp_ports_count(const struct ckp_ports *ports)
@@ -306,17 +368,28 @@ static int64_t time_of(const struct ckp_ports *ports, const struct port *port,
            NANOS_PER_MICRO;
 }
 
-size_t ckp_ports_receive(struct ckp_ports *ports, size_t port_index, struct ckp_frame *frames)
+/* The headers of all frames are fetched before the first is looked at. */
+static void prefetch(const struct queue *queue)
 {
-    struct port *port = &ports->ports[port_index];
+    for (uint16_t i = 0; i < queue->burst_count; i++)
+        rte_prefetch0(rte_pktmbuf_mtod(queue->burst[i], const void *));
+}
 
-    free_burst(port);
-    port->burst_count = rte_eth_rx_burst(port->id, 0, port->burst, CKP_BURST_MAX);
-    if (port->burst_count == 0)
+size_t ckp_ports_receive(struct ckp_ports *ports, size_t port_index, uint32_t queue_index,
+                         struct ckp_frame *frames)
+{
+    const struct port *port = &ports->ports[port_index];
+    struct queue *queue = &port->queues[queue_index];
+
+    free_burst(queue);
+    queue->burst_count =
+        rte_eth_rx_burst(port->id, (uint16_t)queue_index, queue->burst, CKP_BURST_MAX);
+    if (queue->burst_count == 0)
         return 0;
+    prefetch(queue);
     int64_t burst_ns = ckp_clock_utc_ns();
-    for (uint16_t i = 0; i < port->burst_count; i++) {
-        const struct rte_mbuf *buffer = port->burst[i];
+    for (uint16_t i = 0; i < queue->burst_count; i++) {
+        const struct rte_mbuf *buffer = queue->burst[i];
         frames[i] = (struct ckp_frame){
             .bytes = rte_pktmbuf_mtod(buffer, const uint8_t *),
             .captured_bytes = rte_pktmbuf_data_len(buffer), /* the headers are in the first piece */
@@ -324,8 +397,30 @@ size_t ckp_ports_receive(struct ckp_ports *ports, size_t port_index, struct ckp_
             .time_ns = time_of(ports, port, buffer, burst_ns),
         };
     }
-    port->received += port->burst_count;
-    return port->burst_count;
+    atomic_store_explicit(&queue->received,
+                          atomic_load_explicit(&queue->received, memory_order_relaxed) +
+                              queue->burst_count,
+                          memory_order_relaxed);
+    return queue->burst_count;
+}
+
+static uint64_t received(const struct ckp_ports *ports, const struct port *port)
+{
+    uint64_t frames = 0;
+
+    for (uint32_t queue = 0; queue < ports->queues; queue++)
+        frames += atomic_load_explicit(&port->queues[queue].received, memory_order_relaxed);
+    return frames;
+}
+
+/* Two ports may look at one interface. */
+static bool is_first_of_interface(const struct ckp_ports *ports, const struct port *port)
+{
+    const struct port *other = ports->ports;
+
+    while (strcmp(other->interface, port->interface) != 0)
+        other++;
+    return other == port;
 }
 
 /* What the kernel knows: a driver counts from its own queue on, or not at all. */
@@ -334,11 +429,12 @@ static void add_losses_of_kernel(struct ckp_port_losses *losses, const struct ck
 {
     struct interface_frames now = read_interface(ports->interfaces, port->interface);
     uint64_t seen = now.seen - port->before.seen;
+    uint64_t taken = received(ports, port);
 
-    if (now.dropped > port->before.dropped)
+    if (now.dropped > port->before.dropped && is_first_of_interface(ports, port))
         losses->kernel += now.dropped - port->before.dropped;
-    if (!port->counts_losses && now.seen > port->before.seen && seen > port->received)
-        losses->deduced += seen - port->received;
+    if (!port->counts_losses && now.seen > port->before.seen && seen > taken)
+        losses->deduced += seen - taken;
 }
 
 struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports)

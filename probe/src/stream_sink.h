@@ -14,4 +14,8 @@ bool ckp_stream_sink_open(struct ckp_sink *sink, const char *path,
                           const volatile sig_atomic_t *stop, struct ckp_counters *counters,
                           char *why, size_t why_size);
 
+/** For another worker: one that writes into the same stream. @return false if there is no memory */
+bool ckp_stream_sink_share(struct ckp_sink *sink, const struct ckp_sink *other,
+                           struct ckp_counters *counters);
+
 #endif

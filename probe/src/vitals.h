@@ -15,6 +15,9 @@
 /** How often the writer should publish. */
 #define CKP_VITALS_PERIOD_NS INT64_C(100000000)
 
+/** Workers of a probe, each with vitals of its own. */
+#define CKP_WORKERS_MAX 32u
+
 enum ckp_stage {
     CKP_STAGE_OPENING,
     CKP_STAGE_RECEIVING,

@@ -17,7 +17,8 @@ except ImportError:
 
 text = sys.stdin.read()
 assert text.endswith("\n")
-families, values, labels = {}, {}, {}
+families, values = {}, {}  # values are summed over workers
+lines = set()
 for line in text.splitlines():
     if match := re.fullmatch(r"# HELP (chokepoint_probe_[a-z0-9_]+) (\S.*)", line):
         assert match[1] not in families, f"twice: {line}"
@@ -29,11 +30,15 @@ for line in text.splitlines():
     else:
         match = re.fullmatch(r'([a-z0-9_]+)(\{(?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)+\})? (\S+)', line)
         assert match, f"neither comment nor sample: {line}"
-        assert "type" in families[match[1]] and match[1] not in values, line
-        values[match[1]] = float(match[3])
+        assert "type" in families[match[1]] and line not in lines, line
+        values[match[1]] = values.get(match[1], 0) + float(match[3])
+    lines.add(line)
 
 if text_string_to_metric_families:
-    parsed = {sample.name: sample.value for family in text_string_to_metric_families(text) for sample in family.samples}
+    parsed = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            parsed[sample.name] = parsed.get(sample.name, 0) + sample.value
     assert parsed == values, (parsed, values)
 
 with open(sys.argv[1], encoding="utf-8") as definitions:

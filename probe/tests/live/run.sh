@@ -28,7 +28,7 @@ inside() {
 }
 
 counter() {
-    grep -o "\"$1\":[0-9]*" "$work/ledger" | cut -d: -f2
+    grep -o "\"$1\":[0-9]*" "$work/ledger" | head -n 1 | cut -d: -f2
 }
 
 # start ARGUMENT...: starts the probe and waits until it watches; its process id is left in $pid.
@@ -111,6 +111,25 @@ done
 watch 8000 "send0 send1" --port net_pcap0,rx_iface_in=watch0 --port net_pcap1,rx_iface_in=watch1
 [ "$(counter packets_delivered) $(counter flows_started)" = "$frames 1000" ] || fail "two ports: $(cat "$work/ledger")"
 
+# --- several workers share the flows, of one port and of two ---
+# shared: what two workers have written is what one would have, and each had a part in it.
+shared() {
+    packets "$work/out" | cmp -s "$work/expected.packets" - || fail "$*: other packets than sent"
+    python3 -c '
+import json, sys
+workers = json.load(open(sys.argv[1]))["workers"]
+assert len(workers) == 2 and all(w["flows_started"] > 300 for w in workers), workers
+assert sum(w["frames_missed_worker"] for w in workers) == 0, workers' "$work/ledger" || fail "$*: workers"
+    grep -q "worker 0 of 2 receives for all, for not every port can spread flows over queues" "$work/err" ||
+        fail "$*: said '$(cat "$work/err")'"
+}
+watch 8000 send0 --workers 2 --port net_pcap0,rx_iface_in=watch0
+shared --workers 2
+watch 8000 "send0 send1" --workers 2 --port net_pcap0,rx_iface_in=watch0 --port net_pcap1,rx_iface_in=watch1
+shared --workers 2, two ports
+watch 8000 send0 --workers 2 --eal "--no-huge -m 256 --no-shconf --no-telemetry --lcores 0@(0),1@(0)" --port net_pcap0,rx_iface_in=watch0
+shared --workers 2, one core
+
 # --- the filter ---
 watch 8000 send0 --port net_pcap0,rx_iface_in=watch0 --filter 'tcp[tcpflags] & tcp-syn != 0'
 [ "$(counter packets_delivered)" = 2000 ] || fail "--filter: $(counter packets_delivered)"
@@ -173,6 +192,11 @@ sentence 1 "port net_pcap0,rx_iface_in=nowhere cannot be opened: no such device 
 sentence 2 "option --user: 'nobody-at-all' is no user of this machine" --user nobody-at-all --port net_null0
 sentence 1 "port net_nothing0 cannot be opened: No such device (EAL: failed to parse device \"net_nothing0\")" --port net_nothing0
 sentence 2 "option --port: 'net_null0' is too much, expected either --port or FILE" --port net_null0 "$work/many.pcap"
+sentence 2 "option --workers is too much without --port: captures are read by one worker" --workers 2 "$work/many.pcap"
+sentence 1 "option --eal: '--no-huge -m 64 --no-shconf --no-telemetry -l 0' has 1 cores, expected at least the 2 of --workers" \
+    --workers 2 --eal "--no-huge -m 64 --no-shconf --no-telemetry -l 0" --port net_null0
+sentence 1 "port net_af_packet0,iface=watch0,qpairs=2 cannot be opened: it has 2 queues, which keep no flow together, expected one" \
+    --workers 2 --port net_af_packet0,iface=watch0,qpairs=2
 
 [ $failures -eq 0 ] && echo "all is as expected"
 exit $((failures > 0))

@@ -82,7 +82,8 @@ static void test_every_fate_counts(void **state)
 static void test_json_is_one_line_with_all_counters(void **state)
 {
     struct ckp_counters counters = balanced_counters();
-    struct ckp_ledger ledger = {"pro\"be", "t\\ap\n", UINT64_MAX, &counters};
+    const struct ckp_counters *const workers[] = {&counters};
+    struct ckp_ledger ledger = {"pro\"be", "t\\ap\n", UINT64_MAX, workers, 1};
     FILE *out = open_text();
 
     (void)state;
@@ -96,6 +97,25 @@ static void test_json_is_one_line_with_all_counters(void **state)
         assert_non_null(strstr(text, ckp_counter_info[i].name));
 }
 
+static void test_workers_are_summed_and_each_must_balance(void **state)
+{
+    struct ckp_counters first = balanced_counters(), second = balanced_counters();
+    const struct ckp_counters *const workers[] = {&first, &second};
+    struct ckp_ledger ledger = {"p", "t", 1, workers, 2};
+    FILE *out = open_text();
+
+    (void)state;
+    ckp_ledger_print_json(&ledger, out);
+    fclose(out);
+    assert_non_null(strstr(text, "\"balanced\":true,\"counters\":{\"frames_received\":20,"));
+    assert_non_null(strstr(text, "},\"workers\":[{\"frames_received\":10,"));
+    assert_non_null(strstr(text, "},{\"frames_received\":10,"));
+
+    first.value[CKP_COUNT_FRAMES_RECEIVED]++; /* the sum would be even */
+    second.value[CKP_COUNT_FRAMES_RECEIVED]--;
+    assert_false(ckp_ledger_all_balanced(&ledger, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +123,7 @@ int main(void)
         cmocka_unit_test(test_a_lost_packet_is_told),
         cmocka_unit_test(test_every_fate_counts),
         cmocka_unit_test(test_json_is_one_line_with_all_counters),
+        cmocka_unit_test(test_workers_are_summed_and_each_must_balance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

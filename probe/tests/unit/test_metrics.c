@@ -35,8 +35,8 @@ static void test_who_lives_and_who_is_ready(void **state)
         {CKP_STAGE_RECEIVING, 99 * SECOND, 6 * SECOND, true, 1, NULL,
          "Kafka has owed an answer for 5 s"},
         {CKP_STAGE_RECEIVING, 99 * SECOND, 0, true, 0, NULL, "no broker of Kafka is connected"},
-        {CKP_STAGE_RECEIVING, 89 * SECOND, 0, true, 1, "the receive loop has not turned for 10 s",
-         "the receive loop has not turned for 10 s"},
+        {CKP_STAGE_RECEIVING, 89 * SECOND, 0, true, 1, "a receive loop has not turned for 10 s",
+         "a receive loop has not turned for 10 s"},
         {CKP_STAGE_DRAINING, 99 * SECOND, 0, true, 1, NULL, "the probe is ending"},
     };
 
@@ -45,10 +45,15 @@ static void test_who_lives_and_who_is_ready(void **state)
         struct ckp_metrics metrics = {
             .identity.has_kafka = true,
             .stage = rows[i].stage,
+            .now_ns = 100 * SECOND,
+            .worker_count = 2,
+        };
+        /* One that is well beside it hides nothing. */
+        metrics.workers[i % 2] = (struct ckp_metrics_worker){
             .reading = {.turned_ns = rows[i].turned_ns, .silent_ns = rows[i].silent_ns},
             .kafka = {.is_known = rows[i].is_told, .brokers_up = rows[i].brokers_up},
-            .now_ns = 100 * SECOND,
         };
+        metrics.workers[(i + 1) % 2].reading.turned_ns = 100 * SECOND;
         assert_why(ckp_metrics_why_not_alive(&metrics), rows[i].why_not_alive);
         assert_why(ckp_metrics_why_not_ready(&metrics), rows[i].why_not_ready);
     }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "receiver.h"
+
+#include "clock.h"
+
+#include <unistd.h>
+
+#define NANOS_PER_MICRO 1000
+#define TELL_NS         (10 * CKP_NANOS_PER_SECOND) /* counters of an idle tap */
+#define LOSSES_NS       CKP_NANOS_PER_SECOND
+#define TEND_NS         CKP_VITALS_PERIOD_NS
+#define DRAIN_NS        (100 * CKP_NANOS_PER_MILLI)
+
+/* Frames may reach us this much later than their stamps: the time that passes without frames must
+ * not overtake them. */
+#define DELIVERY_NS (20 * CKP_NANOS_PER_MILLI)
+
+bool ckp_receiver_init(struct ckp_receiver *receivers, uint32_t index,
+                       struct ckp_reception *reception, struct ckp_worker *worker)
+{
+    struct ckp_receiver *receiver = &receivers[index];
+    bool hands_on = ckp_ports_queues(reception->ports) < reception->worker_count;
+
+    *receiver = (struct ckp_receiver){
+        .reception = reception,
+        .worker = worker,
+        .index = index,
+        .is_handed_packets = hands_on && index > 0,
+        .others = hands_on && index == 0 ? receivers : NULL,
+    };
+    return receiver->is_handed_packets
+               ? ckp_handoff_init(&receiver->handoff)
+               : ckp_merge_init(&receiver->merge, (uint32_t)ckp_ports_count(reception->ports));
+}
+
+void ckp_receiver_free(struct ckp_receiver *receiver)
+{
+    ckp_merge_free(&receiver->merge);
+    ckp_handoff_free(&receiver->handoff);
+}
+
+/* Flows are spread by other bits than those that find them in a table. */
+static uint32_t owner_of(const struct ckp_reception *reception, const struct ckp_packet *packet)
+{
+    uint64_t hash = ckp_flow_key_table_hash(&packet->key, reception->spread_seed);
+
+    return (uint32_t)(((hash >> 32) * reception->worker_count) >> 32);
+}
+
+/* Gives a packet to the worker of its flow. Whoever hands on does not wait either. */
+static void take(struct ckp_receiver *receiver, const struct ckp_packet *packet)
+{
+    uint32_t owner = receiver->others ? owner_of(receiver->reception, packet) : receiver->index;
+
+    if (owner == receiver->index)
+        ckp_worker_take(receiver->worker, packet);
+    else if (!ckp_handoff_put(&receiver->others[owner].handoff, packet))
+        ckp_count(&receiver->worker->counters, CKP_COUNT_FRAMES_MISSED_WORKER, 1);
+}
+
+static void take_merged(struct ckp_receiver *receiver, int64_t now_ns)
+{
+    const struct ckp_packet *packet;
+
+    while ((packet = ckp_merge_pop(&receiver->merge, now_ns)) != NULL)
+        take(receiver, packet);
+}
+
+static void merge(struct ckp_receiver *receiver, size_t port, const struct ckp_packet *packet)
+{
+    if (!ckp_merge_has_room(&receiver->merge, (uint32_t)port))
+        take_merged(receiver, packet->segment.time_ns);
+    ckp_merge_push(&receiver->merge, (uint32_t)port, packet);
+}
+
+/* With two feeds or more packets wait until they are in order. */
+static void observe(struct ckp_receiver *receiver, size_t port, const struct ckp_frame *frame)
+{
+    size_t ports = ckp_ports_count(receiver->reception->ports);
+    struct ckp_packet packet;
+
+    if (!ckp_filter_passes(receiver->reception->filter, frame))
+        ckp_worker_leave_out(receiver->worker);
+    else if (ports == 1 && !receiver->others)
+        ckp_worker_observe(receiver->worker, CKP_LINK_ETHERNET, frame);
+    else if (!ckp_worker_decode(receiver->worker, &packet, CKP_LINK_ETHERNET, frame))
+        return;
+    else if (ports == 1)
+        take(receiver, &packet);
+    else
+        merge(receiver, port, &packet);
+}
+
+static void publish_all(const struct ckp_receiver *receiver)
+{
+    for (uint32_t i = 1; receiver->others && i < receiver->reception->worker_count; i++)
+        ckp_handoff_publish(&receiver->others[i].handoff);
+}
+
+/* One burst of every port. @return how many frames */
+static size_t receive_frames(struct ckp_receiver *receiver)
+{
+    struct ckp_ports *ports = receiver->reception->ports;
+    uint32_t queue = ckp_ports_queues(ports) > 1 ? receiver->index : 0;
+    struct ckp_frame frames[CKP_BURST_MAX];
+    size_t received = 0;
+
+    for (size_t port = 0; port < ckp_ports_count(ports); port++) {
+        size_t count = ckp_ports_receive(ports, port, queue, frames);
+        for (size_t i = 0; i < count; i++)
+            observe(receiver, port, &frames[i]);
+        received += count;
+    }
+    if (ckp_ports_count(ports) > 1)
+        take_merged(receiver, ckp_clock_utc_ns());
+    publish_all(receiver);
+    return received;
+}
+
+/* One burst of what the first receiver has handed on. @return how many packets */
+static size_t receive_packets(struct ckp_receiver *receiver)
+{
+    const struct ckp_packet *packets;
+    uint32_t count = ckp_handoff_take(&receiver->handoff, &packets);
+
+    if (count > CKP_BURST_MAX)
+        count = CKP_BURST_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        ckp_worker_take(receiver->worker, &packets[i]);
+    ckp_handoff_release(&receiver->handoff, count);
+    return count;
+}
+
+static size_t receive(struct ckp_receiver *receiver)
+{
+    return receiver->is_handed_packets ? receive_packets(receiver) : receive_frames(receiver);
+}
+
+/* The drivers count since they were opened, so these counters are set, not added to. They are of the
+ * ports, whoever reads their queues: the first worker keeps them. */
+static void note_losses(struct ckp_receiver *receiver)
+{
+    if (receiver->index > 0)
+        return;
+    struct ckp_port_losses losses = ckp_ports_losses(receiver->reception->ports);
+    uint64_t *value = receiver->worker->counters.value;
+
+    value[CKP_COUNT_FRAMES_MISSED_PORT] = losses.missed;
+    value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] = losses.no_buffer;
+    value[CKP_COUNT_FRAMES_MISSED_ERRORS] = losses.errors;
+    value[CKP_COUNT_FRAMES_MISSED_KERNEL] = losses.kernel;
+    value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = losses.deduced;
+}
+
+/* A clock that was set back is no reason to wait. */
+static bool is_due(int64_t *last_ns, int64_t period_ns, int64_t now_ns)
+{
+    if ((uint64_t)(now_ns - *last_ns) < (uint64_t)period_ns)
+        return false;
+    *last_ns = now_ns;
+    return true;
+}
+
+static void tend(struct ckp_receiver *receiver)
+{
+    struct ckp_reception *reception = receiver->reception;
+
+    ckp_output_tend(reception->output, receiver->index, ckp_clock_monotonic_ns());
+    if (ckp_output_has_failed(reception->output, receiver->index))
+        atomic_store_explicit(&reception->has_failed, true, memory_order_relaxed);
+}
+
+static void pass_time(struct ckp_receiver *receiver, int64_t now_ns)
+{
+    struct ckp_worker *worker = receiver->worker;
+
+    if (is_due(&receiver->losses_told_ns, LOSSES_NS, now_ns))
+        note_losses(receiver);
+    if (is_due(&receiver->tended_ns, TEND_NS, now_ns))
+        tend(receiver);
+    ckp_worker_pass_time(worker, now_ns - DELIVERY_NS);
+    ckp_batcher_tell(&worker->batcher, worker->tracker.clock.now_ns, TELL_NS);
+}
+
+static bool goes_on(const struct ckp_receiver *receiver)
+{
+    struct ckp_reception *reception = receiver->reception;
+
+    return !*reception->stop &&
+           !atomic_load_explicit(&reception->has_failed, memory_order_relaxed);
+}
+
+static void sleep_if_idle(const struct ckp_receiver *receiver, size_t received)
+{
+    if (received == 0 && receiver->reception->idle_sleep_ns > 0)
+        usleep((useconds_t)(receiver->reception->idle_sleep_ns / NANOS_PER_MICRO));
+}
+
+/* Takes what still lies in the queues of the ports, for a bounded time. */
+static void drain_ports(struct ckp_receiver *receiver)
+{
+    int64_t deadline_ns = ckp_clock_monotonic_ns() + DRAIN_NS;
+
+    while (receive(receiver) > 0 && ckp_clock_monotonic_ns() < deadline_ns)
+        continue;
+    if (ckp_ports_count(receiver->reception->ports) > 1)
+        take_merged(receiver, INT64_MAX);
+    for (uint32_t i = 1; receiver->others && i < receiver->reception->worker_count; i++)
+        ckp_handoff_close(&receiver->others[i].handoff);
+    note_losses(receiver);
+}
+
+/* The first receiver closes all handoffs. */
+static void drain_handoff(struct ckp_receiver *receiver)
+{
+    while (!ckp_handoff_is_done(&receiver->handoff))
+        sleep_if_idle(receiver, receive(receiver));
+}
+
+int ckp_receiver_run(void *self)
+{
+    struct ckp_receiver *receiver = self;
+
+    while (goes_on(receiver)) {
+        size_t received = receive(receiver);
+        pass_time(receiver, ckp_clock_utc_ns());
+        sleep_if_idle(receiver, received);
+    }
+    if (receiver->is_handed_packets)
+        drain_handoff(receiver);
+    else
+        drain_ports(receiver);
+    ckp_worker_finish(receiver->worker);
+    return 0;
+}
