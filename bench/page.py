@@ -23,9 +23,20 @@ frame; 120 packets a flow on average. TCP checksums are those of the samples, as
 """
 
 COMMANDS = """
-Commands: `chokepoint-probe --tap bench FILE`, `chokepoint analyze --format json FILE`, `tcptrace -n FILE` and with
+Commands: `build/probe/tests/read_only FILE`, `chokepoint-probe --tap bench FILE`, `chokepoint analyze --format json FILE`, `tcptrace -n FILE` and with
 `-r -l`, `tshark -n -q -z conv,tcp -r FILE`, `tshark -n -T fields -e frame.time_epoch -e ip.src -e tcp.srcport -e
 tcp.seq -e tcp.analysis.ack_rtt -r FILE`; all with standard output thrown away. tshark gets a tenth of the packets, once.
+"""
+
+RECEIVE = """
+## The receive threads
+
+CPU of the probe's receive threads on a `net_ring` device: `build/probe/tests/receive FLOWS WORKERS PACKETS [OPTION]...`,
+from `probe/tests/bench/receive.c`. The rings are filled while the clock stands still; from there on it is the probe's own loop,
+all features, batches written to `/dev/null`. Source is what taking the same frames and letting them go costs. Each packet is of any flow
+with the same chance, which suits no cache; stamps show 5 million packets a second for each worker, and each worker has a queue.
+A run is cut short when `--run-memory` (64 MiB) is full: more flows than it has room for take turns in it. Resident memory is that of the
+whole process, DPDK's buffers and the generator's flows included.
 """
 
 PIPELINE = """
@@ -63,6 +74,28 @@ def cpu_text(part):
         return "\n## CPU per packet\n\nNot measured yet.\n"
     rows = [slope_row(name, slope) for name, slope in part["measured"].items()]
     return "\n## CPU per packet\n" + table(SLOPE_HEAD, rows) + COMMANDS + conditions(part)
+
+
+RECEIVE_HEAD = ["flows", "workers", "options", "source ns", "probe ns", "beyond the source ns", "runs cut short", "RSS MiB"]
+
+
+def receive_text(part):
+    if part is None:
+        return RECEIVE + "\nNot measured yet.\n"
+    rows = [
+        [
+            f"{row['flows']:,}",
+            row["workers"],
+            f"`{row['options']}`" if row["options"] else "",
+            row["source_ns"],
+            row["probe_ns"],
+            f"**{row['beyond_source_ns']}**",
+            f"{row['runs_cut_short'] / (row['packets'] + row['flows']):.0%} of packets",
+            row["rss_mib"],
+        ]
+        for row in part["measured"]
+    ]
+    return RECEIVE + table(RECEIVE_HEAD, rows) + conditions(part)
 
 
 def ratio_rows(pipeline, cpu):
@@ -151,6 +184,7 @@ def text(results):
         HEAD
         + CAPTURE
         + cpu_text(results.get("cpu"))
+        + receive_text(results.get("receive"))
         + pipeline_text(results.get("pipeline"), results.get("cpu"))
         + state_text(results.get("state"))
     )

@@ -76,6 +76,17 @@ static void reverse(struct ckp_run_copy *copy, uint32_t packets)
         copy->segments[i].direction ^= 1;
 }
 
+/* Flows in a list are visited one after the other, each somewhere in memory. While one is worked on,
+ * the next one is there already, so its run and its follower can be fetched. */
+static void look_ahead(const struct ckp_flow_tracker *tracker, uint32_t next, uint32_t after_next)
+{
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, next);
+
+    ckp_open_run_prefetch_start(&tracker->pool, &flow->run);
+    if (after_next != CKP_FLOW_NONE)
+        ckp_flow_table_prefetch(&tracker->table, after_next);
+}
+
 /* Writes the open run; if there is none, a mark without packets. */
 static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
                       int64_t observed_until_ns, enum ckp_end_reason end_reason)
@@ -105,6 +116,14 @@ static void close_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
 {
     if (flow->run.packets)
         write_run(tracker, flow, flow->last_ns, CKP_END_NONE);
+}
+
+static void close_oldest_run(struct ckp_flow_tracker *tracker)
+{
+    close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+    if (tracker->oldest_run != CKP_FLOW_NONE)
+        look_ahead(tracker, tracker->oldest_run,
+                   ckp_flow_at(&tracker->table, tracker->oldest_run)->newer_run);
 }
 
 static const enum ckp_counter end_counter[] = {
@@ -190,6 +209,9 @@ static void keep_time(struct ckp_flow_tracker *tracker)
 
     while ((handle = ckp_flow_table_next_due(&tracker->table, now_ns)) != CKP_FLOW_NONE) {
         const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+        if (flow->next_due != CKP_FLOW_NONE)
+            look_ahead(tracker, flow->next_due,
+                       ckp_flow_at(&tracker->table, flow->next_due)->next_due);
         int64_t silence_ns = now_ns - flow->clock_last_ns - GRACE_NS;
         if (settle(tracker, handle, flow->last_ns + silence_ns))
             schedule(tracker, handle);
@@ -337,7 +359,7 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
 
     while (!ckp_open_run_append(&tracker->pool, &flow->run, segment, packet->sack)) {
         ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
-        close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+        close_oldest_run(tracker);
         was_open = flow->run.packets != 0;
     }
     flow->last_ns = segment->time_ns;
@@ -394,8 +416,13 @@ void ckp_flow_tracker_approach(const struct ckp_flow_tracker *tracker, struct ck
 void ckp_flow_tracker_reach(const struct ckp_flow_tracker *tracker,
                             const struct ckp_tracked *tracked)
 {
-    if (tracked->flow != CKP_FLOW_NONE)
-        ckp_open_run_prefetch(&tracker->pool, &ckp_flow_at(&tracker->table, tracked->flow)->run);
+    if (tracked->flow == CKP_FLOW_NONE)
+        return;
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, tracked->flow);
+    if (flow->run.packets)
+        ckp_open_run_prefetch(&tracker->pool, &flow->run);
+    else
+        ckp_flow_table_prefetch(&tracker->table, tracked->flow); /* a run will be opened */
 }
 
 void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_tracked *tracked)
@@ -420,7 +447,7 @@ bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker)
 void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker)
 {
     while (tracker->oldest_run != CKP_FLOW_NONE)
-        close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
+        close_oldest_run(tracker);
     ckp_batcher_flush(tracker->batcher);
 }
 

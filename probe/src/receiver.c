@@ -217,15 +217,20 @@ static void drain_handoff(struct ckp_receiver *receiver)
         sleep_if_idle(receiver, receive(receiver));
 }
 
+size_t ckp_receiver_turn(struct ckp_receiver *receiver)
+{
+    size_t received = receive(receiver);
+
+    pass_time(receiver, ckp_clock_utc_ns());
+    return received;
+}
+
 int ckp_receiver_run(void *self)
 {
     struct ckp_receiver *receiver = self;
 
-    while (goes_on(receiver)) {
-        size_t received = receive(receiver);
-        pass_time(receiver, ckp_clock_utc_ns());
-        sleep_if_idle(receiver, received);
-    }
+    while (goes_on(receiver))
+        sleep_if_idle(receiver, ckp_receiver_turn(receiver));
     if (receiver->is_handed_packets)
         drain_handoff(receiver);
     else

@@ -46,6 +46,9 @@ bool ckp_receiver_init(struct ckp_receiver *receivers, uint32_t index,
                        struct ckp_reception *reception, struct ckp_worker *worker);
 void ckp_receiver_free(struct ckp_receiver *receiver);
 
+/** Once round the loop: takes a burst, and does what is due. @return how many frames or packets */
+size_t ckp_receiver_turn(struct ckp_receiver *receiver);
+
 /** Runs until the probe is told to end or an output fails, then takes for a bounded time what still
  * lies in the queues, and ends all flows. @param receiver a struct ckp_receiver @return 0 */
 int ckp_receiver_run(void *receiver);

@@ -55,6 +55,18 @@ static inline void ckp_open_run_prefetch(const struct ckp_run_pool *pool,
         __builtin_prefetch(&pool->chunks[run->last_chunk].slot[run->slots_in_last], 1);
 }
 
+/** Fetches the start of a run that is soon to be taken. */
+static inline void ckp_open_run_prefetch_start(const struct ckp_run_pool *pool,
+                                               const struct ckp_open_run *run)
+{
+    if (run->first_chunk == CKP_CHUNK_NONE)
+        return;
+    const char *lines = (const char *)&pool->chunks[run->first_chunk];
+    __builtin_prefetch(&pool->next[run->first_chunk]);
+    __builtin_prefetch(lines);
+    __builtin_prefetch(lines + 64);
+}
+
 void ckp_open_run_reset(struct ckp_open_run *run);
 
 /** Appends a packet. @return false if the pool is exhausted; then nothing has changed */
