@@ -142,6 +142,24 @@ class AnalyzeIT {
     }
 
     @Test
+    void ofPacketsWithinEachOtherTheInnerIsJudgedUnlessTheOuterIsAskedFor() throws IOException {
+        Capture plain = Capture.read(Samples.small());
+        List<String> expected = analyze(plain.write(directory.resolve("tap.pcap")));
+        Path tunnelled = plain.inTunnel().write(directory.resolve("tap.pcap"));
+
+        assertThat(Rows.of(analyze(tunnelled))).isNotEmpty().isEqualTo(Rows.of(expected));
+        List<String> outer = analyze("--tunnels", "outer", tunnelled);
+        assertThat(Rows.of(outer)).isEmpty();
+        assertThat(Rows.ledger(outer)
+                        .path("taps")
+                        .get(0)
+                        .path("probe")
+                        .path("frames_not_tcp")
+                        .asInt())
+                .isEqualTo(plain.frames().size());
+    }
+
+    @Test
     void compressedCapturesGiveTheSameRows() throws IOException {
         Path plain = Files.copy(Samples.small(), directory.resolve("tap.pcap"));
         List<String> expected = analyze(plain);

@@ -23,7 +23,8 @@ record Capture(int linkType, List<Frame> frames) {
     private static final int FILE_HEADER_BYTES = 24;
     private static final int SNAP_LENGTH = 262_144;
     private static final int IP_OFFSET = 14;
-    private static final int TCP_OFFSET = IP_OFFSET + 20;
+    private static final int IP_HEADER_BYTES = 20;
+    private static final int TCP_OFFSET = IP_OFFSET + IP_HEADER_BYTES;
 
     /**
      * One frame.
@@ -91,6 +92,20 @@ record Capture(int linkType, List<Frame> frames) {
             throw new AssertionError("only " + frames.size() + " frames, too few for " + count + " bad ones");
         }
         return new Capture(linkType, all);
+    }
+
+    /** This capture, of Ethernet and IPv4 without options, with each packet inside another one of protocol IP in IP. */
+    Capture inTunnel() {
+        return new Capture(linkType, frames.stream().map(Capture::inTunnel).toList());
+    }
+
+    private static Frame inTunnel(Frame frame) {
+        byte[] bytes = frame.bytes();
+        ByteBuffer out = ByteBuffer.allocate(bytes.length + IP_HEADER_BYTES);
+        out.put(bytes, 0, TCP_OFFSET).put(bytes, IP_OFFSET, bytes.length - IP_OFFSET);
+        int innerBytes = Short.toUnsignedInt(out.getShort(IP_OFFSET + 2));
+        out.putShort(IP_OFFSET + 2, (short) (innerBytes + IP_HEADER_BYTES)).put(IP_OFFSET + 9, (byte) 4);
+        return new Frame(frame.seconds(), frame.nanos(), frame.wireLength() + IP_HEADER_BYTES, out.array());
     }
 
     /** Makes a bad frame out of a good one of Ethernet, IPv4 without options, TCP. */

@@ -119,7 +119,7 @@ public final class Analyze {
         TapBooks books = new TapBooks();
         TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, writer::row);
         int exitCode;
-        try (ProbeProcess process = new ProbeProcess(probe, tap, options.filter())) {
+        try (ProbeProcess process = new ProbeProcess(probe, tap, options)) {
             running = process;
             boolean whole = readBatches(process, tap, analysis, books);
             progress.clear();

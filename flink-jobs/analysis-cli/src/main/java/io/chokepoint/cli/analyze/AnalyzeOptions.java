@@ -22,10 +22,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param taps the taps, in the order of the command line
  * @param filter libpcap filter for all of them, or null
+ * @param tunnels which of IP packets within each other is judged
  * @param settings what changes rows
  * @param format how rows are written
  */
-public record AnalyzeOptions(List<Tap> taps, @Nullable String filter, AnalysisSettings settings, Format format) {
+public record AnalyzeOptions(
+        List<Tap> taps, @Nullable String filter, Tunnels tunnels, AnalysisSettings settings, Format format) {
+    /** Which of IP packets within each other is judged; named as by the probe. */
+    public enum Tunnels {
+        INNER,
+        OUTER
+    }
+
     /** How rows are written. */
     public enum Format {
         TABLE,
@@ -41,6 +49,7 @@ public record AnalyzeOptions(List<Tap> taps, @Nullable String filter, AnalysisSe
             FILE is a capture (pcap, pcapng; .gz and .zst too) and one tap, named after the file; - is standard input.
               --tap NAME FILE...          the files that follow are one tap, in the order of their time
               --filter EXPRESSION         judge only what this libpcap filter lets through
+              --tunnels inner|outer       of IP packets within each other, which is judged (default inner)
               --interval DURATION         length of an interval: 500ms, 1s, 1m (default 1s)
               --layer ip|l2|wire          layer on which rates are counted (default l2)
               --format table|json|csv     table for people; JSON one object a line; CSV (default table)
@@ -63,6 +72,7 @@ public record AnalyzeOptions(List<Tap> taps, @Nullable String filter, AnalysisSe
         private final List<Tap> taps = new ArrayList<>();
         private @Nullable Tap openTap;
         private @Nullable String filter;
+        private Tunnels tunnels = Tunnels.INNER;
         private long intervalNanos = AnalysisSettings.DEFAULT.intervalNanos();
         private Layer layer = AnalysisSettings.DEFAULT.layer();
         private Format format = Format.TABLE;
@@ -92,13 +102,15 @@ public record AnalyzeOptions(List<Tap> taps, @Nullable String filter, AnalysisSe
             switch (name) {
                 case "--tap" -> openTap(value(name, attached, "a name"));
                 case "--filter" -> filter = value(name, attached, "a libpcap filter");
+                case "--tunnels" ->
+                    tunnels = constant(name, value(name, attached, names(Tunnels.values())), Tunnels.values());
                 case "--interval" -> intervalNanos = intervalNanos(value(name, attached, "a duration such as 1s"));
                 case "--layer" -> layer = constant(name, value(name, attached, names(Layer.values())), Layer.values());
                 case "--format" ->
                     format = constant(name, value(name, attached, names(Format.values())), Format.values());
                 default ->
                     throw new WrongOption("option " + name
-                            + " is not known: expected --tap, --filter, --interval, --layer or --format");
+                            + " is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format");
             }
         }
 
@@ -145,7 +157,8 @@ public record AnalyzeOptions(List<Tap> taps, @Nullable String filter, AnalysisSe
             refuseRepeatedNames();
             refuseRepeatedStandardInput();
             int version = AnalysisSettings.DEFAULT.version();
-            return new AnalyzeOptions(taps, filter, new AnalysisSettings(intervalNanos, layer, version), format);
+            AnalysisSettings settings = new AnalysisSettings(intervalNanos, layer, version);
+            return new AnalyzeOptions(taps, filter, tunnels, settings, format);
         }
 
         private void refuseRepeatedNames() throws WrongOption {

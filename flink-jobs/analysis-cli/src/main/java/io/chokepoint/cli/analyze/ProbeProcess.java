@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Locale;
 
 /**
  * The probe of one tap, and a decompressor for each of its compressed captures. They end when this is closed or, if Java
@@ -27,14 +27,15 @@ final class ProbeProcess implements AutoCloseable {
     private final List<Decompressor> decompressors = new ArrayList<>();
     private final Process probe;
 
-    /** Starts the probe of a tap. */
-    ProbeProcess(Path executable, Tap tap, @Nullable String filter) throws IOException {
+    /** Starts the probe of a tap; of the options, those that are the probe's own. */
+    ProbeProcess(Path executable, Tap tap, AnalyzeOptions options) throws IOException {
         directory = Files.createTempDirectory("chokepoint-");
         List<String> command = new ArrayList<>(ENDS_WITH_JAVA);
         command.addAll(List.of(executable.toString(), "--tap", tap.name(), "--output", "-"));
         command.addAll(List.of("--ledger", ledgerFile().toString()));
-        if (filter != null) {
-            command.addAll(List.of("--filter", filter));
+        command.addAll(List.of("--tunnels", options.tunnels().name().toLowerCase(Locale.ROOT)));
+        if (options.filter() != null) {
+            command.addAll(List.of("--filter", options.filter()));
         }
         command.add("--");
         for (String file : tap.files()) {

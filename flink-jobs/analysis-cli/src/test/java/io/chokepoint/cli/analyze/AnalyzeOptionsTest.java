@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
 import io.chokepoint.cli.WrongOption;
 import io.chokepoint.cli.analyze.AnalyzeOptions.Format;
+import io.chokepoint.cli.analyze.AnalyzeOptions.Tunnels;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.MatchResult;
@@ -42,6 +43,7 @@ class AnalyzeOptionsTest {
         AnalyzeOptions options = AnalyzeOptions.parse("x.pcap");
 
         assertThat(options.filter()).isNull();
+        assertThat(options.tunnels()).isEqualTo(Tunnels.INNER);
         assertThat(options.format()).isEqualTo(Format.TABLE);
         assertThat(options.settings().intervalNanos()).isEqualTo(1_000_000_000L);
         assertThat(options.settings().layer()).isEqualTo(Layer.L2);
@@ -49,10 +51,11 @@ class AnalyzeOptionsTest {
 
     @Test
     void whatIsSaidCounts() throws WrongOption {
-        AnalyzeOptions options =
-                AnalyzeOptions.parse("--filter", "port 80", "--layer=ip", "--format", "csv", "--", "--odd.pcap");
+        AnalyzeOptions options = AnalyzeOptions.parse(
+                "--filter", "port 80", "--tunnels=outer", "--layer=ip", "--format", "csv", "--", "--odd.pcap");
 
         assertThat(options.filter()).isEqualTo("port 80");
+        assertThat(options.tunnels()).isEqualTo(Tunnels.OUTER);
         assertThat(options.format()).isEqualTo(Format.CSV);
         assertThat(options.settings().layer()).isEqualTo(Layer.IP);
         assertThat(options.taps()).extracting(Tap::name).containsExactly("--odd");
@@ -71,8 +74,9 @@ class AnalyzeOptionsTest {
             --interval 1 x.pcap     | option --interval is '1': expected a duration from 1ms to 24h, such as 500ms, 1s or 1m
             --interval 25h x.pcap   | option --interval is '25h': expected a duration from 1ms to 24h, such as 500ms, 1s or 1m
             --layer l3 x.pcap       | option --layer is 'l3': expected ip, l2 or wire
+            --tunnels both x.pcap   | option --tunnels is 'both': expected inner or outer
             --format xml x.pcap     | option --format is 'xml': expected table, json or csv
-            --frobnicate x.pcap     | option --frobnicate is not known: expected --tap, --filter, --interval, --layer or --format
+            --frobnicate x.pcap     | option --frobnicate is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format
             x.pcap --filter         | option --filter has no value: expected a libpcap filter
             --tap a                 | option --tap a has no file: expected one or more after it
             --tap a --tap b x.pcap  | option --tap a has no file: expected one or more after it
