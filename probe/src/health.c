@@ -23,7 +23,7 @@ struct ckp_health {
     struct ckp_metrics metrics; /* read anew for each request */
 };
 
-static struct ckp_clock_status read_clock_status(void)
+struct ckp_clock_status ckp_health_clock(void)
 {
     struct timex state = {.modes = 0};
     int result = adjtimex(&state);
@@ -52,7 +52,7 @@ static const struct ckp_metrics *read_metrics(struct ckp_health *health)
     for (uint32_t i = 0; i < metrics->worker_count; i++)
         read_worker(&metrics->workers[i], &health->vitals[i]);
     metrics->stage = ckp_vitals_stage(&health->vitals[0]);
-    metrics->clock = read_clock_status();
+    metrics->clock = ckp_health_clock();
     metrics->now_ns = ckp_clock_monotonic_ns();
     return metrics;
 }

@@ -23,6 +23,9 @@ struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics
                                    size_t why_size);
 void ckp_health_close(struct ckp_health *health);
 
+/** What the kernel knows of its clock, now. */
+struct ckp_clock_status ckp_health_clock(void);
+
 /** The port that was taken. */
 unsigned ckp_health_port(const struct ckp_health *health);
 

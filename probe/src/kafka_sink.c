@@ -195,31 +195,40 @@ static bool set_all(rd_kafka_conf_t *conf, const struct ckp_kafka_config *config
     return true;
 }
 
-static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config *config, char *why,
-                          size_t why_size)
+struct rd_kafka_s *ckp_kafka_new(struct rd_kafka_conf_s *conf,
+                                 const struct ckp_kafka_config *config, char *why, size_t why_size)
 {
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    char error[ERROR_TEXT_MAX];
 
+    rd_kafka_conf_set_log_cb(conf, on_log);
     if (!set_all(conf, config, why, why_size)) {
         rd_kafka_conf_destroy(conf);
-        return false;
+        return NULL;
     }
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-    rd_kafka_conf_set_error_cb(conf, on_error);
-    rd_kafka_conf_set_log_cb(conf, on_log);
-    if (sink->vitals)
-        rd_kafka_conf_set_stats_cb(conf, on_statistics);
-    rd_kafka_conf_set_opaque(conf, sink);
-    sink->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, sink->error, sizeof sink->error);
-    if (sink->producer)
-        return true;
+    rd_kafka_t *producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+    if (producer)
+        return producer;
     rd_kafka_conf_destroy(conf); /* rd_kafka_new() has taken it only if it succeeded */
     if (config->settings_file)   /* librdkafka's words may quote it */
         snprintf(why, why_size, "the settings of librdkafka and of %s do not go together",
                  config->settings_file);
     else
-        snprintf(why, why_size, "the settings of librdkafka do not go together: %s", sink->error);
-    return false;
+        snprintf(why, why_size, "the settings of librdkafka do not go together: %s", error);
+    return NULL;
+}
+
+static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config *config, char *why,
+                          size_t why_size)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    if (sink->vitals)
+        rd_kafka_conf_set_stats_cb(conf, on_statistics);
+    rd_kafka_conf_set_opaque(conf, sink);
+    sink->producer = ckp_kafka_new(conf, config, why, why_size);
+    return sink->producer != NULL;
 }
 
 static void say_unreachable(const struct kafka_sink *sink, char *why, size_t why_size)

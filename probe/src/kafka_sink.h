@@ -41,4 +41,15 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
                                           struct ckp_counters *counters, char *why,
                                           size_t why_size);
 
+struct rd_kafka_s;
+struct rd_kafka_conf_s;
+
+/**
+ * A producer of librdkafka with the settings of `config`, over those of `conf`, which it takes.
+ *
+ * @return NULL with one sentence in `why`
+ */
+struct rd_kafka_s *ckp_kafka_new(struct rd_kafka_conf_s *conf,
+                                 const struct ckp_kafka_config *config, char *why, size_t why_size);
+
 #endif

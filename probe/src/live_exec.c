@@ -3,6 +3,7 @@
  * this, with the same options. */
 #include "live_play.h"
 
+#include "check.h"
 #include "exit_code.h"
 #include "log.h"
 
@@ -13,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_t *stop)
+/* Returns only if that fails, with one sentence. */
+static void start(const struct ckp_options *options, char *why, size_t why_size)
 {
     char path[PATH_MAX];
     ssize_t bytes = readlink("/proc/self/exe", path, sizeof path - sizeof "-live");
 
-    (void)stop;
     if (bytes > 0) {
         strcpy(path + bytes, "-live");
         /* Huge pages for what it allocates, if the machine has any: a million flows lie on 50,000
@@ -26,7 +27,21 @@ int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_
         setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", false);
         execv(path, options->argv);
     }
-    ckp_log("%s cannot be started: %s", bytes > 0 ? path : "chokepoint-probe-live",
-            strerror(errno));
+    snprintf(why, why_size, "%s cannot be started: %s", bytes > 0 ? path : "chokepoint-probe-live",
+             strerror(errno));
+}
+
+int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_t *stop)
+{
+    char why[PATH_MAX + 128];
+
+    (void)stop;
+    start(options, why, sizeof why);
+    ckp_log("%s", why);
     return CKP_EXIT_NOT_ALL_DONE;
+}
+
+void ckp_check_ports(struct ckp_facts *facts, const struct ckp_options *options)
+{
+    start(options, facts->why_not_open, sizeof facts->why_not_open);
 }

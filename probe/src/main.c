@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
 #include "exit_code.h"
 #include "file_play.h"
 #include "filter.h"
@@ -68,6 +69,7 @@ static bool check_port_option(struct ckp_options *options, enum ckp_option optio
 static bool check_output(struct ckp_options *options)
 {
     bool is_standard = strcmp(ckp_option_text(options, CKP_OPTION_OUTPUT), "-") == 0;
+    bool is_check = ckp_option_text(options, CKP_OPTION_CHECK) != NULL; /* writes no batch */
 
     if (ckp_option_text(options, CKP_OPTION_KAFKA)) {
         if (!options->value[CKP_OPTION_OUTPUT].is_given)
@@ -77,7 +79,7 @@ static bool check_output(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_OUTPUT));
         return false;
     }
-    if (!is_standard || !isatty(STDOUT_FILENO))
+    if (is_check || !is_standard || !isatty(STDOUT_FILENO))
         return true;
     snprintf(options->error, sizeof options->error,
              "option --output: '-' is a terminal here, expected a file or a pipe");
@@ -117,10 +119,16 @@ static bool check_filter(struct ckp_options *options)
 static bool check_options(struct ckp_options *options)
 {
     bool has_port = options->value[CKP_OPTION_PORT].is_given;
+    bool is_check = ckp_option_text(options, CKP_OPTION_CHECK) != NULL;
 
-    if (options->file_count == 0 && !has_port) {
+    if (options->file_count == 0 && !has_port && !is_check) {
         snprintf(options->error, sizeof options->error,
                  "no FILE is given, expected at least one capture, or - for standard input");
+        return false;
+    }
+    if (options->file_count > 0 && is_check) {
+        snprintf(options->error, sizeof options->error,
+                 "option --check: '%.200s' is too much, expected no FILE", options->files[0]);
         return false;
     }
     if (options->file_count > 0 && has_port) {
@@ -138,7 +146,8 @@ static bool check_options(struct ckp_options *options)
     if (!check_filter(options) || !check_metrics(options) || !ckp_privileges_check(options))
         return false;
     if (!ckp_option_text(options, CKP_OPTION_TAP))
-        options->value[CKP_OPTION_TAP].text = has_port ? "port" : name_tap(options->files[0]);
+        options->value[CKP_OPTION_TAP].text =
+            has_port || is_check ? "port" : name_tap(options->files[0]);
     return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&
            check_port_option(options, CKP_OPTION_QUEUES, "queues") &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
@@ -164,6 +173,8 @@ int main(int argc, char **argv)
         return CKP_EXIT_WRONG_OPTIONS;
     }
     install_signals();
+    if (ckp_option_text(&options, CKP_OPTION_CHECK))
+        return ckp_check(&options, &stop);
     return options.value[CKP_OPTION_PORT].is_given ? ckp_play_ports(&options, &stop)
                                                    : ckp_play_files(&options, &stop);
 }

@@ -43,8 +43,8 @@ forbid_outside() {
     done
 }
 
-forbid_outside "rdkafka belongs into kafka_sink.c" '#include <librdkafka' '' kafka_sink.c
-forbid_outside "DPDK belongs into source_dpdk.c, eal.c and rss.c" '#include <rte_' '' source_dpdk.c eal.c rss.c rss.h
+forbid_outside "rdkafka belongs into kafka_*.c" '#include <librdkafka' '' kafka_sink.c kafka_check.c
+forbid_outside "DPDK belongs into source_dpdk.c, eal.c, rss.c and port_check.c" '#include <rte_' '' source_dpdk.c eal.c rss.c rss.h port_check.c
 forbid_outside "libcrypto belongs into anonymise.c" '#include <openssl' '' anonymise.c
 forbid_outside "libpcap belongs into capture_file.c and filter.c" '#include <pcap' '' capture_file.c filter.c
 forbid_outside "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' '' clock.h

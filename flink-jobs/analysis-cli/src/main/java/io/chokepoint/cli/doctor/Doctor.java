@@ -15,9 +15,12 @@ public final class Doctor {
     /** What is printed for {@code help doctor}. */
     public static final String USAGE = """
             usage: chokepoint doctor
+                   chokepoint doctor probe [OPTION]...
             Looks at each hop, from the probe to the tables, and says how to mend it. Ends with 1 if one is not well.
             Where the services are is taken from CHOKEPOINT_KAFKA, CHOKEPOINT_FLINK and CHOKEPOINT_CLICKHOUSE, else from
             services.env of the run directory, else from the ports of the demo.
+            With probe: tells whether a probe with these options, as for chokepoint-probe, would work on this machine, and
+            how to mend what would not; it opens the ports for a moment and publishes nothing.
             """;
 
     private Doctor() {}
@@ -25,7 +28,7 @@ public final class Doctor {
     /** Runs the command. */
     public static int run(String... args) throws WrongOption, InterruptedException {
         if (args.length > 0) {
-            throw new WrongOption("argument " + args[0] + " is not expected: doctor takes none");
+            throw new WrongOption("argument " + args[0] + " is not expected: expected none, or probe and its options");
         }
         Path root = Path.of(System.getProperty("chokepoint.root", "."));
         return run(Hops.of(root, System.getenv()), System.out);
