@@ -318,7 +318,7 @@ static void tell_spread(struct report *report, const char *device, bool is_kerne
                 fprintf(report->out, "%s%s", i % 2 ? "5a" : "6d",
                         i + 1 < spread->key_bytes ? ":" : "\n");
         } else if (is_kernel) {
-            mend(report, "ethtool -L %s combined 1", device);
+            mend(report, "ethtool -L %s %s 1", device, spread->are_combined ? "combined" : "rx");
         } else {
             mend(report, "take one queue, or a card whose key can be set");
         }

@@ -35,6 +35,7 @@ struct ckp_core_fact {
 struct ckp_spread_fact {
     int queues;
     int queues_max;
+    bool are_combined;          /* each with one to send; the kernel tells the two apart */
     bool is_symmetric_function; /* with any key */
     uint8_t key[256];           /* of Toeplitz */
     size_t key_bytes;           /* 0: not known */

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE_NS (5 * CKP_NANOS_PER_SECOND)
-#define ASK_MS      1000
-#define POLL_MS     50
+#define PATIENCE_NS  (5 * CKP_NANOS_PER_SECOND)
+#define NEW_TOPIC_NS (3 * CKP_NANOS_PER_SECOND)
+#define ASK_MS       1000
+#define POLL_MS      50
 
 struct check {
     rd_kafka_t *producer;
@@ -30,27 +31,44 @@ static void on_error(rd_kafka_t *producer, int code, const char *reason, void *s
     snprintf(check->error, sizeof check->error, "%s", reason);
 }
 
-/* All brokers, and a topic unless that is NULL. */
+/* All brokers, and a topic unless that is NULL; once, for at most a second. */
+static rd_kafka_resp_err_t ask_once(struct check *check, rd_kafka_topic_t *topic,
+                                    const struct rd_kafka_metadata **metadata)
+{
+    rd_kafka_resp_err_t error = rd_kafka_metadata(check->producer, 0, topic, metadata, ASK_MS);
+
+    if (error || !topic)
+        return error;
+    error =
+        (*metadata)->topic_cnt == 1 ? (*metadata)->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+    if (error)
+        rd_kafka_metadata_destroy(*metadata);
+    return error;
+}
+
+/* A topic that was made a moment ago may not be known to every broker. */
 static rd_kafka_resp_err_t ask(struct check *check, rd_kafka_topic_t *topic,
                                const struct rd_kafka_metadata **metadata)
 {
-    int64_t deadline_ns = ckp_clock_monotonic_ns() + PATIENCE_NS;
-    rd_kafka_resp_err_t error;
+    int64_t start_ns = ckp_clock_monotonic_ns();
 
-    do {
-        error = rd_kafka_metadata(check->producer, 0, topic, metadata, ASK_MS);
-        rd_kafka_poll(check->producer, error ? POLL_MS : 0);
-    } while ((error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT) &&
-             !*check->config->stop && ckp_clock_monotonic_ns() < deadline_ns);
-    return error;
+    for (;;) {
+        rd_kafka_resp_err_t error = ask_once(check, topic, metadata);
+        bool is_new = error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+                      error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
+        bool may_change = is_new || error == RD_KAFKA_RESP_ERR__TRANSPORT ||
+                          error == RD_KAFKA_RESP_ERR__TIMED_OUT;
+        rd_kafka_poll(check->producer, may_change ? POLL_MS : 0);
+        if (!may_change || *check->config->stop ||
+            ckp_clock_monotonic_ns() - start_ns > (is_new ? NEW_TOPIC_NS : PATIENCE_NS))
+            return error;
+    }
 }
 
 static void look_at_partitions(struct ckp_topic_fact *fact,
                                const struct rd_kafka_metadata_topic *topic)
 {
-    fact->is_there = topic->err == RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (!fact->is_there)
-        snprintf(fact->why_not, sizeof fact->why_not, "%s", rd_kafka_err2str(topic->err));
+    fact->is_there = true;
     fact->partitions = (uint32_t)topic->partition_cnt;
     for (int i = 0; i < topic->partition_cnt; i++) {
         uint32_t replicas = (uint32_t)topic->partitions[i].replica_cnt;
@@ -116,11 +134,9 @@ static void look_at_topic(struct check *check, struct ckp_topic_fact *fact, cons
         snprintf(fact->why_not, sizeof fact->why_not, "%s", rd_kafka_err2str(error));
         return;
     }
-    if (metadata->topic_cnt == 1)
-        look_at_partitions(fact, &metadata->topics[0]);
+    look_at_partitions(fact, &metadata->topics[0]);
     rd_kafka_metadata_destroy(metadata);
-    if (fact->is_there)
-        ask_settings(check, fact);
+    ask_settings(check, fact);
 }
 
 static void look_at_brokers(struct check *check, struct ckp_kafka_fact *fact)

@@ -297,6 +297,7 @@ static void look_at_spread(struct ckp_spread_fact *spread, const char *interface
     if (ask_ethtool(interface, &channels)) {
         spread->queues = (int)(channels.rx_count + channels.combined_count);
         spread->queues_max = (int)(channels.max_rx + channels.max_combined);
+        spread->are_combined = channels.combined_count > 0;
     } else {
         snprintf(folder, sizeof folder, "/sys/class/net/%s/queues", interface);
         DIR *queues = opendir(folder);

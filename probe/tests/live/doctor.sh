@@ -60,6 +60,9 @@ tells "FAIL  port       port $port cannot be opened: no such device"
 
 inside ip link set lo up
 inside ip link add send0 type veth peer name watch0 numrxqueues 2
+for interface in send0 watch0; do
+    inside sysctl -qw "net.ipv6.conf.$interface.disable_ipv6=1"
+done
 check 1 --port $port
 tells "FAIL  interface  watch0 is down"
 tells "                 ip link set watch0 up"
@@ -70,6 +73,7 @@ tells "warn  interface  watch0 is up and has no carrier"
 
 inside ip link set send0 up
 inside ethtool -K watch0 gro on >/dev/null
+inside ethtool -L watch0 rx 2
 check 0 --port $port
 tells "ok    interface  watch0 is up"
 tells "warn  offloads   watch0: GRO makes merged frames that no wire carries"
@@ -80,8 +84,9 @@ tells "ok    stamps     by the kernel, in steps of 1 us"
 
 # The remedies that were told.
 inside sh -c "$(grep -A 1 offloads "$work/out" | tail -n 1)" >/dev/null
-inside sh -c "$(grep -A 1 rss "$work/out" | tail -n 1)" >/dev/null 2>&1
+inside sh -c "$(grep -A 1 rss "$work/out" | tail -n 1)"
 check 0 --port $port
+tells "ok    rss        watch0: 1 queue, so both directions meet"
 tells "ok    offloads   watch0: frames come as they were on the wire"
 
 check 0 --port net_af_packet0,iface=watch0

@@ -336,8 +336,11 @@ static void test_spread(void **state)
 
     (void)state;
     spread->queues = 4;
+    spread->are_combined = true;
     gives(&facts, "warn  rss        eth1: 4 queues, the driver does not tell by which key\n" BELOW
                   "ethtool -L eth1 combined 1\n");
+    spread->are_combined = false;
+    gives(&facts, "by which key\n" BELOW "ethtool -L eth1 rx 1\n");
     spread->key_bytes = 40;
     spread->key[3] = 1;
     gives(&facts,
