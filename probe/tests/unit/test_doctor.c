@@ -460,6 +460,31 @@ static void test_kafka(void **state)
     gives(&facts, "-     topic      needs kafka\n");
 }
 
+/* What README.md shows is what is told. */
+static void test_the_example_of_the_readme(void **state)
+{
+    struct ckp_facts facts = interface();
+    char path[4096], readme[1 << 16];
+    bool is_well;
+
+    (void)state;
+    facts.ports[0].interface.gro = 1;
+    facts.ports[0].interface.spread = (struct ckp_spread_fact){.queues = 4, .are_combined = true};
+    facts.kafka.brokers = "broker-1:9092";
+    facts.kafka.batches.is_there = false;
+    strcpy(facts.kafka.batches.why_not, "Broker: Unknown topic or partition");
+    snprintf(path, sizeof path, "%s/../../probe/README.md", getenv("CKP_GOLDEN"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    readme[fread(readme, 1, sizeof readme - 1, file)] = '\0';
+    fclose(file);
+    char *text = print(&facts, &is_well);
+    if (!strstr(readme, text))
+        fail_msg("%s does not show\n%s", path, text);
+    assert_false(is_well);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_stamps),
         cmocka_unit_test(test_key_and_metrics),
         cmocka_unit_test(test_kafka),
+        cmocka_unit_test(test_the_example_of_the_readme),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
