@@ -23,6 +23,7 @@ static void look_at_options(struct ckp_facts *facts, const struct ckp_options *o
 
     for (size_t i = 0; i < count && i < CKP_FACTS_PORTS_MAX; i++)
         facts->ports[facts->port_count++].spec = specs[i];
+    facts->workers = (uint32_t)ckp_option_number(options, CKP_OPTION_WORKERS);
     facts->needs_huge_pages = !ckp_machine_has_argument(eal, "--no-huge");
     facts->needs_hugetlbfs = !ckp_machine_has_argument(eal, "--in-memory");
     facts->memory_needed_mib = given_mib > 0 ? given_mib : PORT_MIB * facts->port_count;
@@ -38,6 +39,7 @@ static void look_at_kafka(struct ckp_facts *facts, const struct ckp_options *opt
         .schema_topic = ckp_option_text(options, CKP_OPTION_SCHEMA_TOPIC),
         .settings_file = ckp_option_text(options, CKP_OPTION_KAFKA_OPTIONS),
         .timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT),
+        .queue_kilobytes = 1024, /* nothing is queued */
         .stop = stop,
     };
 
@@ -65,8 +67,8 @@ static void look_at_metrics(struct ckp_facts *facts, const struct ckp_options *o
 
     facts->metrics = ckp_option_text(options, CKP_OPTION_METRICS);
     if (facts->metrics)
-        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, facts->why_no_metrics,
-                                         sizeof facts->why_no_metrics));
+        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, 1,
+                                         facts->why_no_metrics, sizeof facts->why_no_metrics));
 }
 
 int ckp_check(const struct ckp_options *options, const volatile sig_atomic_t *stop)

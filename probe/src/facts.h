@@ -79,7 +79,6 @@ struct ckp_port_fact {
     /* of its driver, once it is open */
     char driver[CKP_NAME_TEXT_BYTES];
     int64_t descriptors;
-    struct ckp_spread_fact spread;
 };
 
 #define CKP_FACTS_PORTS_MAX 8
@@ -135,6 +134,10 @@ struct ckp_facts {
     bool are_ports_open;
     bool are_ports_stamped; /* by the kernel, all of them */
     char why_not_open[CKP_FACTS_WHY_BYTES];
+    uint32_t workers;
+    uint32_t queues; /* of each port, once open */
+    bool are_queues_trusted;
+    char why_one_queue[CKP_FACTS_WHY_BYTES]; /* though each worker wants one */
     /* of what the probe writes to; NULL: not asked for */
     const char *anonymise_key;
     char why_no_key[CKP_FACTS_WHY_BYTES];

@@ -165,6 +165,7 @@ void ckp_kafka_check(struct ckp_kafka_fact *fact, const struct ckp_kafka_config 
     rd_kafka_conf_set_opaque(conf, &check);
     rd_kafka_conf_set(conf, "allow.auto.create.topics", "false", unsaid, sizeof unsaid);
     check.producer = ckp_kafka_new(conf, config, fact->why_not, sizeof fact->why_not);
+    fact->why_not[strcspn(fact->why_not, "\n")] = '\0'; /* librdkafka ends some of its words so */
     if (!check.producer)
         return;
     look_at_brokers(&check, fact);

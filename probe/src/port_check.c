@@ -8,19 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void look_at_spread(struct ckp_spread_fact *spread, uint16_t id,
-                           const struct rte_eth_dev_info *info)
-{
-    struct rte_eth_rss_conf conf = {.rss_key = spread->key, .rss_key_len = UINT8_MAX};
-
-    if (info->hash_key_size > 0)
-        conf.rss_key_len = info->hash_key_size;
-    spread->queues = info->nb_rx_queues;
-    spread->queues_max = info->max_rx_queues;
-    if (rte_eth_dev_rss_hash_conf_get(id, &conf) == 0 && conf.rss_hf != 0)
-        spread->key_bytes = conf.rss_key_len;
-}
-
 static void look_at_port(struct ckp_port_fact *port)
 {
     char name[RTE_ETH_NAME_MAX_LEN];
@@ -33,7 +20,6 @@ static void look_at_port(struct ckp_port_fact *port)
         return;
     snprintf(port->driver, sizeof port->driver, "%s", info.driver_name);
     port->descriptors = rte_eth_rx_queue_info_get(id, 0, &queue) == 0 ? queue.nb_desc : -1;
-    look_at_spread(&port->spread, id, &info);
 }
 
 /* DPDK prints its usage when its arguments are wrong. @return the descriptor as it was */
@@ -57,14 +43,19 @@ static void give_back(int descriptor, int kept)
 
 static struct ckp_ports *open_ports(struct ckp_facts *facts, const struct ckp_options *options)
 {
-    size_t count;
-    const char *const *specs = ckp_option_list(options, CKP_OPTION_PORT, &count);
+    struct ckp_ports_wish wish = {
+        .eal_arguments = ckp_option_text(options, CKP_OPTION_EAL),
+        .workers = facts->workers,
+        .queues = (enum ckp_queues)ckp_option_number(options, CKP_OPTION_QUEUES),
+    };
     int output = silence(STDOUT_FILENO), errors = silence(STDERR_FILENO);
-    struct ckp_ports *ports = ckp_ports_open(specs, count, ckp_option_text(options, CKP_OPTION_EAL),
-                                             facts->why_not_open, sizeof facts->why_not_open);
 
+    wish.specs = ckp_option_list(options, CKP_OPTION_PORT, &wish.count);
+    struct ckp_ports *ports =
+        ckp_ports_open(&wish, facts->why_not_open, sizeof facts->why_not_open);
     give_back(STDERR_FILENO, errors);
     give_back(STDOUT_FILENO, output);
+    facts->are_queues_trusted = wish.queues == CKP_QUEUES_TRUSTED;
     return ports;
 }
 
@@ -76,6 +67,9 @@ void ckp_check_ports(struct ckp_facts *facts, const struct ckp_options *options)
     if (!ports)
         return;
     facts->are_ports_stamped = ckp_ports_timestamp_source(ports) == CKP_TIMESTAMP_KERNEL;
+    facts->queues = ckp_ports_queues(ports);
+    snprintf(facts->why_one_queue, sizeof facts->why_one_queue, "%s",
+             ckp_ports_why_one_queue(ports));
     for (size_t i = 0; i < facts->port_count; i++)
         look_at_port(&facts->ports[i]);
     ckp_ports_close(ports);

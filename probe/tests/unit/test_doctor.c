@@ -37,8 +37,7 @@ static struct ckp_facts card(void)
                    .cores_of_node = "0-1",
                    .card = {true, true, "vfio-pci"},
                    .driver = "net_ice",
-                   .descriptors = 4096,
-                   .spread = {.queues = 1, .queues_max = 64}}},
+                   .descriptors = 4096}},
         .port_count = 1,
         .are_ports_open = true,
     };
@@ -125,7 +124,6 @@ static void test_a_card_that_is_well(void **state)
         "ok    iommu      0000:03:00.0 has a group, of 9\n"
         "ok    driver     0000:03:00.0 is bound to vfio-pci\n"
         "ok    port       0000:03:00.0 opens: net_ice, its queue holds 4096 frames\n"
-        "ok    rss        0000:03:00.0: 1 queue, so both directions meet\n"
         "ok    stamps     when a burst is taken, all the time\n"
         "-     kafka      needs --kafka\n";
     struct ckp_facts facts = card();
@@ -355,10 +353,22 @@ static void test_spread(void **state)
     gives(&facts, "ok    rss        eth1: 4 queues, both directions of a flow in the same\n");
     spread->queues = 0;
     gives(&facts, "-     rss        eth1: the driver does not tell its queues\n");
-    facts = card();
-    facts.ports[0].spread.queues = 2;
-    gives(&facts,
-          "warn  rss        0000:03:00.0: 2 queues, the driver does not tell by which key\n");
+}
+
+static void test_workers(void **state)
+{
+    struct ckp_facts facts = card();
+
+    (void)state;
+    facts.workers = facts.queues = 4;
+    gives(&facts, "ok    workers    4 with a queue of each port each, verified to keep both "
+                  "directions together\n");
+    facts.are_queues_trusted = true;
+    gives(&facts, "ok    workers    4 with a queue of each port each, trusted\n");
+    facts.queues = 1;
+    gives(&facts, "ok    workers    4, the first hands on packets to the others\n");
+    strcpy(facts.why_one_queue, "it has one");
+    gives(&facts, "warn  workers    4, the first hands on packets to the others: it has one\n");
 }
 
 static void test_cards(void **state)
@@ -500,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_offloads),
         cmocka_unit_test(test_queues),
         cmocka_unit_test(test_spread),
+        cmocka_unit_test(test_workers),
         cmocka_unit_test(test_cards),
         cmocka_unit_test(test_who_is_not_root_is_told_so),
         cmocka_unit_test(test_stamps),
