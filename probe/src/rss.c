@@ -30,6 +30,15 @@ static uint8_t key_bytes(const struct rte_eth_dev_info *info)
     return info->hash_key_size ? info->hash_key_size : 40;
 }
 
+static struct rte_eth_rss_conf hash_of(const struct rte_eth_dev_info *info)
+{
+    return (struct rte_eth_rss_conf){
+        .rss_key = symmetric_key(),
+        .rss_key_len = key_bytes(info),
+        .rss_hf = FUNCTIONS & info->flow_type_rss_offloads,
+    };
+}
+
 bool ckp_rss_request(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info,
                      uint32_t queues, char *why, size_t why_size)
 {
@@ -42,11 +51,7 @@ bool ckp_rss_request(struct rte_eth_conf *conf, const struct rte_eth_dev_info *i
         return false;
     }
     conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-    conf->rx_adv_conf.rss_conf = (struct rte_eth_rss_conf){
-        .rss_key = symmetric_key(),
-        .rss_key_len = key_bytes(info),
-        .rss_hf = FUNCTIONS & info->flow_type_rss_offloads,
-    };
+    conf->rx_adv_conf.rss_conf = hash_of(info);
     return true;
 }
 
@@ -77,6 +82,15 @@ static bool lay_table(uint16_t port, uint16_t entries, uint32_t queues)
     return true;
 }
 
+/* Once more, for drivers that take nothing of it when they are configured; what came of it is read
+ * back. */
+static void lay_hash(uint16_t port, const struct rte_eth_dev_info *info)
+{
+    struct rte_eth_rss_conf conf = hash_of(info);
+
+    (void)rte_eth_dev_rss_hash_update(port, &conf);
+}
+
 bool ckp_rss_verify(uint16_t port, const struct rte_eth_dev_info *info, uint32_t queues, char *why,
                     size_t why_size)
 {
@@ -84,6 +98,7 @@ bool ckp_rss_verify(uint16_t port, const struct rte_eth_dev_info *info, uint32_t
     struct rte_eth_rss_conf conf = {.rss_key = key, .rss_key_len = key_bytes(info)};
     const char *what = NULL;
 
+    lay_hash(port, info);
     if (rte_eth_dev_rss_hash_conf_get(port, &conf) != 0)
         what = "does not tell what it hashes by";
     else if (memcmp(key, symmetric_key(), key_bytes(info)) != 0)

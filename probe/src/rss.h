@@ -21,7 +21,7 @@ bool ckp_rss_request(struct rte_eth_conf *conf, const struct rte_eth_dev_info *i
                      uint32_t queues, char *why, size_t why_size);
 
 /**
- * Of a started port: lays its table of queues, the same for all ports, and asks the driver whether
+ * Of a started port: lays hash and table of queues, the same for all ports, and asks the driver whether
  * key, functions and table are what they should be.
  *
  * @return false with a clause in `why` if they are not, or the driver cannot tell

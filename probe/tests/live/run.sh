@@ -130,6 +130,19 @@ shared --workers 2, two ports
 watch 8000 send0 --workers 2 --eal "--no-huge -m 256 --no-shconf --no-telemetry --lcores 0@(0),1@(0)" --port net_pcap0,rx_iface_in=watch0
 shared --workers 2, one core
 
+# --- a driver that can spread flows gives each worker a queue ---
+# null_workers ARGUMENT...: frames of net_null that each of two workers has received.
+null_workers() {
+    start --workers 2 --port net_null0 "$@"
+    end
+    python3 -c '
+import json, sys
+print(*(min(w["frames_not_ip"], 1) for w in json.load(open(sys.argv[1]))["workers"]))' "$work/ledger"
+}
+[ "$(null_workers) $(cat "$work/err")" = "1 1 " ] || fail "a queue each: $(cat "$work/err" "$work/ledger")"
+[ "$(null_workers --queues trusted) $(cat "$work/err")" = "1 1 " ] || fail "--queues trusted: $(cat "$work/err" "$work/ledger")"
+[ "$(null_workers --queues one) $(cat "$work/err")" = "1 0 " ] || fail "--queues one: $(cat "$work/err" "$work/ledger")"
+
 # --- the filter ---
 watch 8000 send0 --port net_pcap0,rx_iface_in=watch0 --filter 'tcp[tcpflags] & tcp-syn != 0'
 [ "$(counter packets_delivered)" = 2000 ] || fail "--filter: $(counter packets_delivered)"
