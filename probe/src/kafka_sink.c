@@ -150,7 +150,7 @@ static enum ckp_setting_fate take_setting(void *self, const char *name, const ch
 
 static bool set_from_file(rd_kafka_conf_t *conf, const char *path, char *why, size_t why_size)
 {
-    const struct ckp_setting_taker taker = {conf, take_setting};
+    const struct ckp_setting_taker taker = {conf, take_setting, NULL};
     char clause[ERROR_TEXT_MAX];
 
     if (!path || ckp_settings_file_read(path, &taker, clause, sizeof clause))

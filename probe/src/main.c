@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
+#include "domain.h"
 #include "exit_code.h"
 #include "file_play.h"
 #include "filter.h"
@@ -115,6 +116,41 @@ static bool check_filter(struct ckp_options *options)
     return filter != NULL;
 }
 
+static bool check_domain_rules(struct ckp_options *options)
+{
+    struct ckp_domain_rules rules = {0};
+    size_t count, right = 0;
+    const char *const *texts = ckp_option_list(options, CKP_OPTION_DOMAIN_OF, &count);
+
+    while (right < count && ckp_domain_rules_add(&rules, texts[right]))
+        right++;
+    ckp_domain_rules_free(&rules);
+    if (right < count)
+        snprintf(
+            options->error, sizeof options->error,
+            "option --domain-of: '%.200s' is not PLACE=N,... such as vlan:100=7,tunnel:5000=8, "
+            "with one domain for each place",
+            texts[right]);
+    return right == count;
+}
+
+/* Others read it: it is a label of the metrics, and text of Avro. */
+static bool set_tap(struct ckp_options *options)
+{
+    struct ckp_option_value *tap = &options->value[CKP_OPTION_TAP];
+
+    if (tap->text)
+        return true;
+    tap->text = options->file_count == 0 ? "port" : name_tap(options->files[0]);
+    if (ckp_is_name(tap->text))
+        return true;
+    snprintf(options->error, sizeof options->error,
+             "option --tap: the name of the first file, '%.200s', is not text in UTF-8 without "
+             "control characters, expected another name",
+             tap->text);
+    return false;
+}
+
 /* What the table of options cannot say. */
 static bool check_options(struct ckp_options *options)
 {
@@ -143,11 +179,9 @@ static bool check_options(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
         return false;
     }
-    if (!check_filter(options) || !check_metrics(options) || !ckp_privileges_check(options))
+    if (!check_filter(options) || !check_metrics(options) || !check_domain_rules(options) ||
+        !ckp_privileges_check(options) || !set_tap(options))
         return false;
-    if (!ckp_option_text(options, CKP_OPTION_TAP))
-        options->value[CKP_OPTION_TAP].text =
-            has_port || is_check ? "port" : name_tap(options->files[0]);
     return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&
            check_port_option(options, CKP_OPTION_QUEUES, "queues") &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
@@ -155,26 +189,34 @@ static bool check_options(struct ckp_options *options)
            check_output(options);
 }
 
-int main(int argc, char **argv)
+static int run(struct ckp_options *options, int argc, char **argv)
 {
-    struct ckp_options options;
+    bool is_valid = ckp_options_parse(options, argc, argv);
 
-    bool is_valid = ckp_options_parse(&options, argc, argv);
-    if (is_valid && ckp_option_text(&options, CKP_OPTION_HELP)) {
+    if (is_valid && ckp_option_text(options, CKP_OPTION_HELP)) {
         ckp_options_print_help(stdout);
         return CKP_EXIT_ALL_DONE;
     }
-    if (is_valid && ckp_option_text(&options, CKP_OPTION_VERSION)) {
+    if (is_valid && ckp_option_text(options, CKP_OPTION_VERSION)) {
         puts("chokepoint-probe " CKP_VERSION);
         return CKP_EXIT_ALL_DONE;
     }
-    if (!is_valid || !check_options(&options)) {
-        ckp_log("%s", options.error);
+    if (!is_valid || !check_options(options)) {
+        ckp_log("%s", options->error);
         return CKP_EXIT_WRONG_OPTIONS;
     }
     install_signals();
-    if (ckp_option_text(&options, CKP_OPTION_CHECK))
-        return ckp_check(&options, &stop);
-    return options.value[CKP_OPTION_PORT].is_given ? ckp_play_ports(&options, &stop)
-                                                   : ckp_play_files(&options, &stop);
+    if (ckp_option_text(options, CKP_OPTION_CHECK))
+        return ckp_check(options, &stop);
+    return options->value[CKP_OPTION_PORT].is_given ? ckp_play_ports(options, &stop)
+                                                    : ckp_play_files(options, &stop);
+}
+
+int main(int argc, char **argv)
+{
+    struct ckp_options options;
+    int code = run(&options, argc, argv);
+
+    ckp_options_free(&options);
+    return code;
 }

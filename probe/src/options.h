@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line, checked against one table. */
+/* The command line and the file of --config, checked against one table. */
 #ifndef CKP_OPTIONS_H
 #define CKP_OPTIONS_H
 
@@ -18,6 +18,8 @@ enum ckp_option {
 
 #define CKP_OPTION_LIST_MAX 32
 
+struct ckp_option_text; /* from the file of --config */
+
 struct ckp_option_value {
     const char *text; /* as given or by default; NULL if not set */
     uint64_t number;  /* of COUNT, SIZE in bytes, DURATION in ns, BITS, CHOICE */
@@ -31,15 +33,22 @@ struct ckp_options {
     const char *const *files; /* the arguments that are no options; point into argv */
     size_t file_count;
     char *const *argv; /* as given, as long as there are no files */
-    char error[512];
+    struct ckp_option_text *texts;
+    char error[768];
 };
 
 /**
- * Parses and checks all arguments. Files move to the end of argv, in their order.
+ * Parses and checks all arguments, and the file that --config names, unless --help or --version
+ * is among them. Files move to the end of argv, in their order.
  *
- * @return false with one sentence in options->error that names option, value and what was expected
+ * @return false with one sentence in options->error that names option, value and what was expected,
+ * of a mistake in a file also file and line. To be freed in either case.
  */
 bool ckp_options_parse(struct ckp_options *options, int argc, char **argv);
+void ckp_options_free(struct ckp_options *options);
+
+/** Whether it is UTF-8 without control characters, as names must be that others read. */
+bool ckp_is_name(const char *text);
 
 void ckp_options_print_help(FILE *out);
 

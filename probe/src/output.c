@@ -66,6 +66,7 @@ static bool open_ledger(struct ckp_output *output, char *why)
 
 static void close_beside_sinks(struct ckp_output *output)
 {
+    ckp_domain_rules_free(&output->domain_rules);
     ckp_health_close(output->health);
     for (uint32_t i = 0; i < output->worker_count; i++) {
         ckp_anonymiser_free(output->outlets[i].anonymiser);
@@ -156,6 +157,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
     };
     struct ckp_frame_reading reading = {
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
+        .domain_rules = output->domain_rules,
         .tunnels = (enum ckp_tunnels)ckp_option_number(options, CKP_OPTION_TUNNELS),
     };
     /* Without a random seed only the protection against forged collisions is lost. */
@@ -238,6 +240,16 @@ static bool open_anonymisers(struct ckp_output *output, char *why)
     return true;
 }
 
+/* They were checked when the options were read. */
+static void read_domain_rules(struct ckp_output *output)
+{
+    size_t count;
+    const char *const *rules = ckp_option_list(output->options, CKP_OPTION_DOMAIN_OF, &count);
+
+    for (size_t i = 0; i < count; i++)
+        ckp_domain_rules_add(&output->domain_rules, rules[i]);
+}
+
 static int open_all(struct ckp_output *output, const struct ckp_source *source,
                     uint32_t *partition_count, char *why)
 {
@@ -267,6 +279,7 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
         .workers = workers,
         .worker_count = worker_count,
     };
+    read_domain_rules(output);
     int code = open_all(output, source, &partition_count, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);

@@ -30,6 +30,7 @@ struct ckp_output {
     uint64_t session;
     struct ckp_worker *workers;
     uint32_t worker_count;
+    struct ckp_domain_rules domain_rules;
     struct ckp_outlet outlets[CKP_WORKERS_MAX];
     struct ckp_vitals vitals[CKP_WORKERS_MAX];
     struct ckp_health *health; /* NULL without --metrics */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789._"
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* Cuts white space off both ends of `bytes` of text. */
 static char *trim(char *text, size_t bytes)
@@ -20,8 +20,10 @@ static char *trim(char *text, size_t bytes)
     return text;
 }
 
-static const char *complaint_of(enum ckp_setting_fate fate)
+static const char *complaint_of(enum ckp_setting_fate fate, const struct ckp_setting_taker *taker)
 {
+    if (fate != CKP_SETTING_TAKEN && taker->words)
+        return taker->words;
     switch (fate) {
     case CKP_SETTING_TAKEN:
         return NULL;
@@ -33,7 +35,7 @@ static const char *complaint_of(enum ckp_setting_fate fate)
     return "has a value that is refused";
 }
 
-/* @return NULL, or a clause that is true of the line without its text */
+/* @return NULL, the taker's words, or a clause that is true of the line without its text */
 static const char *take_line(char *line, size_t bytes, const struct ckp_setting_taker *taker)
 {
     bool is_text = strlen(line) == bytes;
@@ -47,8 +49,8 @@ static const char *take_line(char *line, size_t bytes, const struct ckp_setting_
     char *value = trim(equals + 1, strlen(equals + 1));
     trim(name, (size_t)(equals - name));
     if (name[strspn(name, NAME_CHARACTERS)] != '\0')
-        return complaint_of(CKP_SETTING_NAME_UNKNOWN);
-    return complaint_of(taker->take(taker->self, name, value));
+        return "has an unknown name";
+    return complaint_of(taker->take(taker->self, name, value), taker);
 }
 
 static bool take_lines(FILE *file, const char *path, const struct ckp_setting_taker *taker,
@@ -62,7 +64,8 @@ static bool take_lines(FILE *file, const char *path, const struct ckp_setting_ta
     for (int number = 1; !complaint && (bytes = getline(&line, &room, file)) >= 0; number++) {
         complaint = take_line(line, (size_t)bytes, taker);
         if (complaint)
-            snprintf(why, why_size, "line %d of %s %s", number, path, complaint);
+            snprintf(why, why_size, "line %d of %s%s %s", number, path,
+                     complaint == taker->words ? ":" : "", complaint);
     }
     bool is_taken = !complaint;
     if (is_taken && ferror(file)) {

@@ -12,19 +12,22 @@ enum ckp_setting_fate {
     CKP_SETTING_VALUE_REFUSED,
 };
 
-/* It gives a fate and no words, for words may quote the setting. */
 struct ckp_setting_taker {
     void *self;
     enum ckp_setting_fate (*take)(void *self, const char *name, const char *value);
+    /** Where take() leaves a sentence on what it has not taken; NULL if the file may hold a secret:
+     * then there is a fate and no words, for words may quote the setting. */
+    const char *words;
 };
 
 /**
  * Hands on all settings in their order. White space around name and value does not count, nor do
  * empty lines and those that start with # or !; a value is taken as it stands, without escapes.
- * Names are of a-z, 0-9, dot and underscore: others are unknown, and the taker never sees them.
+ * Names are of a-z, 0-9, dot, dash and underscore: others are unknown, and the taker never sees
+ * them.
  *
- * @return false with a clause in `why` that names file, line and kind of mistake; it never quotes
- * the file, which may hold a secret
+ * @return false with a clause in `why` that names file, line and kind of mistake; but for the
+ * taker's words it never quotes the file, which may hold a secret
  */
 bool ckp_settings_file_read(const char *path, const struct ckp_setting_taker *taker, char *why,
                             size_t why_size);

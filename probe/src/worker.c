@@ -105,6 +105,9 @@ static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packe
     if (status != CKP_DECODE_OK)
         return rejection_counter[status];
     packet->key.domain = worker->reading.domain;
+    if (worker->reading.domain_rules.count > 0)
+        packet->key.domain = ckp_domain_of(&worker->reading.domain_rules, packet->tunnel_id,
+                                           packet->vlan_id, worker->reading.domain);
     return CKP_COUNTERS;
 }
 

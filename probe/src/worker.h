@@ -3,6 +3,7 @@
 #ifndef CKP_WORKER_H
 #define CKP_WORKER_H
 
+#include "domain.h"
 #include "flow_tracker.h"
 
 /* 2262-01-01T00:00:00Z: later times would leave no room for sums in 64 bits of nanoseconds. */
@@ -21,7 +22,8 @@ struct ckp_pending_frame {
 
 /** What the configuration says of all frames. */
 struct ckp_frame_reading {
-    uint32_t domain;
+    uint32_t domain;                      /* where no rule says otherwise */
+    struct ckp_domain_rules domain_rules; /* borrowed */
     enum ckp_tunnels tunnels;
 };
 

@@ -66,8 +66,8 @@ static void check(const struct row *row)
     assert_true(descriptor >= 0);
     assert_int_equal(write(descriptor, row->file, row->file_bytes), row->file_bytes);
     close(descriptor);
-    bool is_read =
-        ckp_settings_file_read(path, &(struct ckp_setting_taker){taken, take}, why, sizeof why);
+    bool is_read = ckp_settings_file_read(path, &(struct ckp_setting_taker){taken, take, NULL}, why,
+                                          sizeof why);
     unlink(path);
     if (row->clause)
         snprintf(clause, sizeof clause, row->clause, path);
@@ -83,9 +83,30 @@ static void test_each_file_gives_its_settings_or_a_clause(void **state)
         check(&rows[i]);
 }
 
+static enum ckp_setting_fate refuse_in_words(void *self, const char *name, const char *value)
+{
+    sprintf(self, "%s is not to be %s", name, value);
+    return CKP_SETTING_VALUE_REFUSED;
+}
+
+static void test_a_taker_may_have_words_of_its_own(void **state)
+{
+    char path[] = "/tmp/test_settings_file-XXXXXX", words[64], why[256], expected[256];
+    struct ckp_setting_taker taker = {words, refuse_in_words, words};
+    int descriptor = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(descriptor, "\na-b = c\n", 9), 9);
+    close(descriptor);
+    assert_false(ckp_settings_file_read(path, &taker, why, sizeof why));
+    unlink(path);
+    snprintf(expected, sizeof expected, "line 2 of %s: a-b is not to be c", path);
+    assert_string_equal(why, expected);
+}
+
 static void test_what_is_no_file_is_named(void **state)
 {
-    struct ckp_setting_taker taker = {NULL, take};
+    struct ckp_setting_taker taker = {NULL, take, NULL};
     char why[256];
 
     (void)state;
@@ -99,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_file_gives_its_settings_or_a_clause),
+        cmocka_unit_test(test_a_taker_may_have_words_of_its_own),
         cmocka_unit_test(test_what_is_no_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
