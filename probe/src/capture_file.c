@@ -20,6 +20,7 @@
 
 struct ckp_capture {
     const char *name; /* for people */
+    FILE *stream;     /* pcap's, once there is one */
     pcap_t *pcap;
     struct ckp_filter *filter; /* or NULL */
     bool is_regular;
@@ -107,23 +108,9 @@ static FILE *open_bytes(struct ckp_capture *capture, const char *path)
     return stream;
 }
 
-static FILE *open_stream(struct ckp_capture *capture, const char *path, char *why, size_t why_size)
+static bool open_pcap(struct ckp_capture *capture, char *why, size_t why_size)
 {
-    FILE *stream = open_bytes(capture, path);
-
-    if (!stream) {
-        snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
-        return NULL;
-    }
-    make_fast(stream);
-    if (check_format(capture, stream, why, why_size))
-        return stream;
-    fclose(stream);
-    return NULL;
-}
-
-static bool open_pcap(struct ckp_capture *capture, FILE *stream, char *why, size_t why_size)
-{
+    FILE *stream = capture->stream;
     char error[PCAP_ERRBUF_SIZE];
 
     capture->pcap =
@@ -133,9 +120,9 @@ static bool open_pcap(struct ckp_capture *capture, FILE *stream, char *why, size
             snprintf(why, why_size, "%s ends within its header", capture->name);
         else
             snprintf(why, why_size, "%s cannot be read: %s", capture->name, error);
-        fclose(stream);
         return false;
     }
+    capture->stream = NULL;
     if (link_of(pcap_datalink(capture->pcap), &capture->link))
         return true;
     const char *name = pcap_datalink_val_to_name(pcap_datalink(capture->pcap));
@@ -159,8 +146,7 @@ static bool make_filter(struct ckp_capture *capture, const char *expression, cha
     return capture->filter != NULL;
 }
 
-struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char *why,
-                                     size_t why_size)
+struct ckp_capture *ckp_capture_open(const char *path, char *why, size_t why_size)
 {
     struct ckp_capture *capture = calloc(1, sizeof *capture);
 
@@ -169,12 +155,21 @@ struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char 
         return NULL;
     }
     capture->name = strcmp(path, "-") == 0 ? "standard input" : path;
-    FILE *stream = open_stream(capture, path, why, why_size);
-    if (stream && open_pcap(capture, stream, why, why_size) &&
-        make_filter(capture, filter, why, why_size))
+    capture->stream = open_bytes(capture, path);
+    if (capture->stream) {
+        make_fast(capture->stream);
         return capture;
+    }
+    snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
     ckp_capture_close(capture);
     return NULL;
+}
+
+bool ckp_capture_read_head(struct ckp_capture *capture, const char *filter, char *why,
+                           size_t why_size)
+{
+    return check_format(capture, capture->stream, why, why_size) &&
+           open_pcap(capture, why, why_size) && make_filter(capture, filter, why, why_size);
 }
 
 void ckp_capture_close(struct ckp_capture *capture)
@@ -184,6 +179,8 @@ void ckp_capture_close(struct ckp_capture *capture)
     ckp_filter_free(capture->filter);
     if (capture->pcap)
         pcap_close(capture->pcap);
+    if (capture->stream)
+        fclose(capture->stream);
     free(capture);
 }
 
@@ -277,7 +274,7 @@ int64_t ckp_capture_first_time_ns(struct ckp_capture *capture)
 }
 
 /* Reads beside the stream, whose position stays. */
-static bool hash_file(int descriptor, uint64_t *hash)
+static bool hash_file(int descriptor, const volatile sig_atomic_t *stop, uint64_t *hash)
 {
     XXH3_state_t *state = XXH3_createState();
     uint8_t *block = malloc(HASH_BLOCK_BYTES);
@@ -286,7 +283,7 @@ static bool hash_file(int descriptor, uint64_t *hash)
 
     if (state && block) {
         XXH3_64bits_reset(state);
-        while ((bytes = pread(descriptor, block, HASH_BLOCK_BYTES, at)) > 0) {
+        while (!*stop && (bytes = pread(descriptor, block, HASH_BLOCK_BYTES, at)) > 0) {
             XXH3_64bits_update(state, block, (size_t)bytes);
             at += bytes;
         }
@@ -297,10 +294,11 @@ static bool hash_file(int descriptor, uint64_t *hash)
     return bytes == 0;
 }
 
-bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash)
+bool ckp_capture_hash(struct ckp_capture *capture, const volatile sig_atomic_t *stop,
+                      uint64_t *hash)
 {
     if (capture->is_regular)
-        return hash_file(fileno(pcap_file(capture->pcap)), hash);
+        return hash_file(fileno(pcap_file(capture->pcap)), stop, hash);
     *hash = 0;
     if (peek(capture))
         *hash = XXH3_64bits_withSeed(capture->pending.bytes, capture->pending.captured_bytes,

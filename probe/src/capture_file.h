@@ -6,6 +6,8 @@
 #include "decode.h"
 #include "pipe_stream.h"
 
+#include <signal.h>
+
 enum ckp_capture_status {
     CKP_CAPTURE_FRAME,
     CKP_CAPTURE_FILTERED, /* a frame that the filter leaves out */
@@ -17,13 +19,20 @@ enum ckp_capture_status {
 struct ckp_capture;
 
 /**
- * Opens a capture; "-" is standard input.
+ * Opens a capture, of which nothing is read; "-" is standard input.
  *
- * @param filter libpcap expression, NULL for none
  * @return NULL with one sentence in `why`
  */
-struct ckp_capture *ckp_capture_open(const char *path, const char *filter, char *why,
-                                     size_t why_size);
+struct ckp_capture *ckp_capture_open(const char *path, char *why, size_t why_size);
+
+/**
+ * Reads its head, without which nothing else can be asked of it. May wait for that.
+ *
+ * @param filter libpcap expression, NULL for none
+ * @return false with one sentence in `why`
+ */
+bool ckp_capture_read_head(struct ckp_capture *capture, const char *filter, char *why,
+                           size_t why_size);
 void ckp_capture_close(struct ckp_capture *capture);
 
 const char *ckp_capture_name(const struct ckp_capture *capture);
@@ -38,9 +47,10 @@ int64_t ckp_capture_first_time_ns(struct ckp_capture *capture);
 /**
  * Hash of the content; of a pipe, of its first frame's time and bytes.
  *
- * @return false if it could not be read
+ * @return false if it could not be read, or `stop` was set meanwhile
  */
-bool ckp_capture_hash(struct ckp_capture *capture, uint64_t *hash);
+bool ckp_capture_hash(struct ckp_capture *capture, const volatile sig_atomic_t *stop,
+                      uint64_t *hash);
 
 /** Has `before_wait` called whenever the next frame may be long in coming: a pipe's. If it ends
  * reading the capture has failed. */

@@ -87,13 +87,23 @@ static int play_inputs(struct play *play)
     return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }
 
+static void read_heads(void *self, struct ckp_source *source)
+{
+    struct play *play = self;
+
+    ckp_inputs_read_heads(&play->inputs, ckp_option_text(play->options, CKP_OPTION_FILTER),
+                          play->stop);
+    source->session = play->inputs.session;
+    source->timestamp_resolution_ns = play->inputs.resolution_ns;
+}
+
 static int open_and_play(struct play *play)
 {
-    struct ckp_source source = {
-        .session = play->inputs.session,
+    const struct ckp_source source = {
+        .learn = read_heads,
+        .self = play,
         .has_hash_as_session = true,
         .timestamp_source = CKP_TIMESTAMP_FILE,
-        .timestamp_resolution_ns = play->inputs.resolution_ns,
         .stop = play->stop,
         .is_lossless = true,
     };
@@ -107,8 +117,7 @@ int ckp_play_files(const struct ckp_options *options, const volatile sig_atomic_
     int code = CKP_EXIT_NOT_ALL_DONE;
     struct play *play = calloc(1, sizeof *play);
 
-    if (play && ckp_inputs_open(&play->inputs, options->files, options->file_count,
-                                ckp_option_text(options, CKP_OPTION_FILTER))) {
+    if (play && ckp_inputs_open(&play->inputs, options->files, options->file_count)) {
         play->options = options;
         play->stop = stop;
         code = open_and_play(play);

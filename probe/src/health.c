@@ -3,23 +3,32 @@
 
 #include "clock.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timex.h>
 
-#define CONNECTIONS_MAX   16u
+/* Beyond the first the oldest connections are ended; beyond the second none are taken until that
+ * is done. */
+#define CONNECTIONS_KEPT  16u
+#define CONNECTIONS_MAX   64u
 #define IDLE_SECONDS      5u
 #define ADDRESS_BYTES_MAX 80
 
 struct ckp_health {
-    struct MHD_Daemon *daemon; /* one thread, so that what follows needs no lock */
-    struct ckp_vitals *vitals; /* of each worker */
+    struct MHD_Daemon *daemon;       /* one thread, so that what follows needs no lock */
+    int connection[CONNECTIONS_MAX]; /* descriptors, the oldest first */
+    uint32_t connections;
+    _Atomic uint64_t session;
+    _Atomic int64_t timestamp_resolution_ns;
+    struct ckp_vitals *vitals;  /* of each worker */
     struct ckp_metrics metrics; /* read anew for each request */
 };
 
@@ -51,6 +60,8 @@ static const struct ckp_metrics *read_metrics(struct ckp_health *health)
 
     for (uint32_t i = 0; i < metrics->worker_count; i++)
         read_worker(&metrics->workers[i], &health->vitals[i]);
+    metrics->identity.session = health->session;
+    metrics->identity.timestamp_resolution_ns = health->timestamp_resolution_ns;
     metrics->stage = ckp_vitals_stage(&health->vitals[0]);
     metrics->clock = ckp_health_clock();
     metrics->now_ns = ckp_clock_monotonic_ns();
@@ -128,6 +139,16 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return answer_sentence(connection, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz, /readyz");
 }
 
+/* The C library takes 1 for 0.0.0.1, and 65537 for port 1. */
+static bool is_whole(const char *host, const char *port)
+{
+    struct in_addr whole;
+    size_t digits = strspn(port, "0123456789");
+
+    return digits >= 1 && digits <= 5 && port[digits] == '\0' && atoi(port) <= UINT16_MAX &&
+           (strchr(host, ':') || inet_pton(AF_INET, host, &whole) == 1);
+}
+
 /* Numbers alone: a name would be asked of others, and may have several addresses. */
 static struct addrinfo *find_address(const char *text)
 {
@@ -144,12 +165,14 @@ static struct addrinfo *find_address(const char *text)
     if (!colon || colon == host || colon[1] == '\0')
         return NULL;
     *colon = '\0';
-    if (host[0] == '[' && colon[-1] == ']') {
+    if (host[0] == '[' && colon[-1] == ']' && strchr(host, ':')) {
         colon[-1] = '\0';
         name = host + 1;
     } else if (strchr(host, ':')) {
         return NULL; /* IPv6 without brackets: which colon is it? */
     }
+    if (!is_whole(name, colon + 1))
+        return NULL;
     return getaddrinfo(name, colon + 1, &hints, &found) == 0 ? found : NULL;
 }
 
@@ -160,6 +183,34 @@ bool ckp_health_is_address(const char *text)
     if (address)
         freeaddrinfo(address);
     return address != NULL;
+}
+
+/* Who sends a byte now and then would keep others out for as long as he likes: an answer takes a
+ * moment, so whoever comes may end who has been there longest. */
+static void on_connection(void *self, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct ckp_health *health = self;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    uint32_t at = 0;
+
+    (void)context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        if (health->connections == CONNECTIONS_MAX)
+            return;
+        if (health->connections >= CONNECTIONS_KEPT)
+            shutdown(health->connection[health->connections - CONNECTIONS_KEPT], SHUT_RDWR);
+        health->connection[health->connections++] = info->connect_fd;
+        return;
+    }
+    while (at < health->connections && health->connection[at] != info->connect_fd)
+        at++;
+    if (at == health->connections)
+        return;
+    health->connections--;
+    memmove(&health->connection[at], &health->connection[at + 1],
+            (health->connections - at) * sizeof health->connection[0]);
 }
 
 /* Its thread takes no signals: they should wake the receive loop. */
@@ -173,10 +224,10 @@ static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo
     sigfillset(&all);
     sigdelset(&all, SIGSYS); /* says which system call was refused */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    struct MHD_Daemon *daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, health, MHD_OPTION_SOCK_ADDR,
-                         address->ai_addr, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-                         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, health, MHD_OPTION_SOCK_ADDR, address->ai_addr,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, health, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }
@@ -203,6 +254,13 @@ struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics
              errno ? strerror(errno) : "no such address");
     free(health);
     return NULL;
+}
+
+void ckp_health_tell_source(struct ckp_health *health, uint64_t session,
+                            int64_t timestamp_resolution_ns)
+{
+    health->session = session;
+    health->timestamp_resolution_ns = timestamp_resolution_ns;
 }
 
 void ckp_health_close(struct ckp_health *health)

@@ -16,12 +16,17 @@ bool ckp_health_is_address(const char *text);
 /**
  * @param vitals of each worker
  * @param address ADDRESS:PORT, an IPv6 address in brackets; port 0 takes any that is free
+ * @param identity but for session and resolution: they follow
  * @return NULL with one sentence in `why`
  */
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
                                    struct ckp_vitals *vitals, uint32_t worker_count, char *why,
                                    size_t why_size);
 void ckp_health_close(struct ckp_health *health);
+
+/** What is told as 0 until then. */
+void ckp_health_tell_source(struct ckp_health *health, uint64_t session,
+                            int64_t timestamp_resolution_ns);
 
 /** What the kernel knows of its clock, now. */
 struct ckp_clock_status ckp_health_clock(void);

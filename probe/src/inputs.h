@@ -13,10 +13,15 @@ struct ckp_inputs {
     int64_t resolution_ns; /* the coarsest */
 };
 
-/** Opens all captures, each failure one sentence on standard error, and orders them by their
- * first frames. @return false if there is no memory */
-bool ckp_inputs_open(struct ckp_inputs *inputs, const char *const *paths, size_t count,
-                     const char *filter);
+/** Opens all captures, of which nothing is read, each failure one sentence on standard error.
+ * @return false if there is no memory */
+bool ckp_inputs_open(struct ckp_inputs *inputs, const char *const *paths, size_t count);
+
+/** Reads their heads, leaves out those that are no captures, each with a sentence, orders the
+ * others by their first frames and tells session and resolution. May wait; ends early if `stop` is
+ * set: then nothing else is to be read of them. */
+void ckp_inputs_read_heads(struct ckp_inputs *inputs, const char *filter,
+                           const volatile sig_atomic_t *stop);
 void ckp_inputs_close(struct ckp_inputs *inputs);
 
 #endif

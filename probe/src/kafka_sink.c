@@ -12,6 +12,7 @@
 
 #define POLL_MS          50
 #define NEW_TOPIC_NS     (3 * CKP_NANOS_PER_SECOND)
+#define PURGE_NS         (300 * CKP_NANOS_PER_MILLI) /* with CKP_SINK_LINGER_NS less than 5 s */
 #define ERROR_TEXT_MAX   256
 #define SETTING_TEXT_MAX 128
 
@@ -27,8 +28,10 @@ struct kafka_sink {
     char topic[SETTING_TEXT_MAX];
     int64_t timeout_ns;
     const volatile sig_atomic_t *stop;
-    int64_t stop_seen_ns; /* 0: not yet */
-    int64_t answered_ns;  /* when Kafka last took or refused something, or had nothing to do */
+    int64_t stop_seen_ns;  /* 0: not yet */
+    int64_t answered_ns;   /* when Kafka last took or refused something, or had nothing to do */
+    uint64_t owed_batches; /* handed to librdkafka and not reported yet */
+    uint64_t owed_packets;
     bool is_lossless;
     bool has_settings_file; /* which may hold a secret */
     bool has_failed;
@@ -99,7 +102,10 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message,
         return;
     }
     enum ckp_counter fate = fate_of(message);
-    ckp_count(sink->counters, fate, (uintptr_t)message->_private - 1);
+    uint64_t packets = (uintptr_t)message->_private - 1;
+    sink->owed_batches--;
+    sink->owed_packets -= packets;
+    ckp_count(sink->counters, fate, packets);
     ckp_count(sink->counters,
               is_delivered ? CKP_COUNT_BATCHES_DELIVERED : CKP_COUNT_BATCHES_UNDELIVERED, 1);
     if (is_delivered)
@@ -380,6 +386,8 @@ static void deliver(void *self, const struct ckp_batch *batch)
         count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_QUEUE_FULL, batch->packets);
     else if (error)
         count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_REFUSED, batch->packets);
+    else
+        sink->owed_batches++, sink->owed_packets += batch->packets;
     rd_kafka_poll(sink->producer, 0);
 }
 
@@ -400,12 +408,27 @@ static int64_t tend(void *self)
     return silent_ns(sink, now_ns);
 }
 
-/* Its threads end when what they resolve does: a probe that was told to end does not wait for that. */
+/* Gives up what is queued and in flight. Whether that is done is reported by threads which may wait
+ * for a name server: what they have not reported in time is in doubt. */
+static void purge(struct kafka_sink *sink)
+{
+    int64_t deadline_ns = ckp_clock_monotonic_ns() + PURGE_NS;
+
+    rd_kafka_purge(sink->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
+                                       RD_KAFKA_PURGE_F_NON_BLOCKING);
+    while (sink->owed_batches > 0 && ckp_clock_monotonic_ns() < deadline_ns)
+        rd_kafka_poll(sink->producer, POLL_MS);
+    ckp_count(sink->counters, CKP_COUNT_BATCHES_UNDELIVERED, sink->owed_batches);
+    ckp_count(sink->counters, CKP_COUNT_PACKETS_UNDELIVERED_IN_DOUBT, sink->owed_packets);
+}
+
+/* Its threads end when what they resolve does: a probe that was told to end, or has met such a
+ * thread, does not wait for that. */
 static void destroy(struct kafka_sink *sink)
 {
     static struct kafka_sink *left; /* where a leak checker finds it */
 
-    if (*sink->stop) {
+    if (*sink->stop || sink->owed_batches > 0) {
         sink->older = left;
         left = sink;
         return;
@@ -422,9 +445,7 @@ static bool close_kafka(void *self, char *why, size_t why_size)
     sink->answered_ns = ckp_clock_monotonic_ns();
     while (rd_kafka_outq_len(sink->producer) > 0 && !sink->has_failed)
         wait_for_answers(sink);
-    rd_kafka_purge(sink->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    while (rd_kafka_outq_len(sink->producer) > 0) /* every batch gets its report */
-        rd_kafka_poll(sink->producer, POLL_MS);
+    purge(sink);
 
     bool is_complete = sink->counters->value[CKP_COUNT_BATCHES_UNDELIVERED] == 0;
     if (!is_complete && sink->is_late)
@@ -465,7 +486,7 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
     }
     if (!count_partitions(self, config->topic, partition_count, why, why_size) ||
         (config->schema_text && !publish_schema(self, config, why, why_size))) {
-        rd_kafka_purge(self->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+        purge(self);
         destroy(self);
         return CKP_KAFKA_UNREACHABLE;
     }

@@ -12,9 +12,11 @@
 #include "stream_sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #define WHY_BYTES_MAX  1024
 #define PORT_FLOWS_MAX 1000000u
@@ -37,8 +39,6 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
         .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
         .version = CKP_VERSION,
         .timestamp_source = timestamp_source_name[source->timestamp_source],
-        .timestamp_resolution_ns = source->timestamp_resolution_ns,
-        .session = output->session,
         .has_kafka = ckp_option_text(output->options, CKP_OPTION_KAFKA) != NULL,
     };
 
@@ -51,17 +51,29 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
     return output->health != NULL;
 }
 
-/* At once, for later nothing may be opened for writing. */
+/* At once, for later nothing may be opened for writing; but an older ledger stays until all is
+ * open, for a start that fails is no reason to lose it. */
 static bool open_ledger(struct ckp_output *output, char *why)
 {
     const char *path = ckp_option_text(output->options, CKP_OPTION_LEDGER);
 
     if (!path)
         return true;
-    output->ledger = fopen(path, "we");
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    output->ledger = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (!output->ledger)
         snprintf(why, WHY_BYTES_MAX, "ledger %s cannot be written: %s", path, strerror(errno));
     return output->ledger != NULL;
+}
+
+/* What is no file, such as a pipe, has nothing to be cut. */
+static bool empty_ledger(const struct ckp_output *output, char *why)
+{
+    if (!output->ledger || ftruncate(fileno(output->ledger), 0) == 0 || errno == EINVAL)
+        return true;
+    snprintf(why, WHY_BYTES_MAX, "ledger %s cannot be written: %s",
+             ckp_option_text(output->options, CKP_OPTION_LEDGER), strerror(errno));
+    return false;
 }
 
 static void close_beside_sinks(struct ckp_output *output)
@@ -255,7 +267,6 @@ static int open_all(struct ckp_output *output, const struct ckp_source *source,
 {
     if (!open_anonymisers(output, why))
         return CKP_EXIT_WRONG_OPTIONS;
-    output->session = identify(output, source);
     if (!open_ledger(output, why) || !open_health(output, source, why))
         return CKP_EXIT_NOT_ALL_DONE;
     return open_sinks(output, source, partition_count, why);
@@ -265,6 +276,20 @@ static void free_workers(const struct ckp_output *output)
 {
     for (uint32_t i = 0; i < output->worker_count; i++)
         ckp_worker_free(&output->workers[i]);
+}
+
+/* What comes from strangers is read here for the first time. */
+static bool start(struct ckp_output *output, const struct ckp_source *source,
+                  uint32_t partition_count)
+{
+    struct ckp_source known = *source;
+
+    if (known.learn)
+        known.learn(known.self, &known);
+    output->session = identify(output, &known);
+    if (output->health)
+        ckp_health_tell_source(output->health, output->session, known.timestamp_resolution_ns);
+    return start_workers(output, &known, partition_count);
 }
 
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
@@ -286,14 +311,13 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
         close_beside_sinks(output);
         return code;
     }
-    bool is_started = start_workers(output, source, partition_count);
-    if (is_started && ckp_privileges_drop(options, why, sizeof why)) {
+    bool is_unprivileged =
+        empty_ledger(output, why) && ckp_privileges_drop(options, why, sizeof why);
+    if (is_unprivileged && start(output, source, partition_count)) {
         ckp_vitals_set_stage(&output->vitals[0], CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
     }
-    ckp_log("%s", is_started ? why : "there is no memory: try a smaller --run-memory");
-    if (is_started)
-        free_workers(output);
+    ckp_log("%s", is_unprivileged ? "there is no memory: try a smaller --run-memory" : why);
     close_sinks(output, worker_count);
     close_beside_sinks(output);
     return CKP_EXIT_NOT_ALL_DONE;

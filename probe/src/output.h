@@ -10,6 +10,10 @@
 
 /** What a source says of its frames. */
 struct ckp_source {
+    /** Called once privileges are given up, to tell session and resolution; NULL: they are known.
+     */
+    void (*learn)(void *self, struct ckp_source *source);
+    void *self;
     uint64_t session;         /* unless --session says otherwise */
     bool has_hash_as_session; /* of frames, addresses included */
     enum ckp_timestamp_source timestamp_source;
@@ -37,8 +41,8 @@ struct ckp_output {
     FILE *ledger;              /* NULL: standard error */
 };
 
-/** Opens the sinks, starts the workers that write into them, and gives up all privileges: whatever
- * else is to be opened must be open by then. @return an exit code, 0 if all went well; else one
+/** Opens the sinks, gives up all privileges (whatever else is to be opened must be open by then), and
+ * starts the workers that write into the sinks. @return an exit code, 0 if all went well; else one
  * sentence was told and nothing is to be freed */
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *workers,

@@ -7,6 +7,8 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -40,6 +42,16 @@ bool ckp_privileges_check(struct ckp_options *options)
     return false;
 }
 
+/* Root of a container may have been left without the right to become another. */
+static bool can_become_another(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct mine[_LINUX_CAPABILITY_U32S_3] = {0};
+    const uint32_t needed = 1u << CAP_SETUID | 1u << CAP_SETGID;
+
+    return syscall(SYS_capget, &header, mine) == 0 && (mine[0].effective & needed) == needed;
+}
+
 /* The C library does this for all threads; capabilities go with the user. */
 static bool become(const struct passwd *user)
 {
@@ -63,6 +75,16 @@ bool ckp_privileges_drop(const struct ckp_options *options, char *why, size_t wh
     const struct passwd *user = NULL;
     bool is_root = geteuid() == 0;
 
+    if (is_root && !can_become_another()) {
+        if (name && strcmp(name, "root") != 0) {
+            snprintf(why, why_size,
+                     "this root cannot become %s: it lacks CAP_SETUID or CAP_SETGID, without which "
+                     "it stays root if there is no --user",
+                     name);
+            return false;
+        }
+        is_root = false; /* with no more rights than anyone who keeps his identity */
+    }
     if (is_root) {
         errno = 0;
         user = getpwnam(name ? name : DEFAULT_USER);

@@ -189,12 +189,16 @@ static bool add_open(scmp_filter_ctx filter, int call, unsigned flags_argument)
     return is_done;
 }
 
+/* A service of this machine may start programs for who talks to it by a local socket. Who resolves
+ * a name by one (nscd, systemd-resolved, sssd) is told that there are none, and goes on to files
+ * and name servers. */
 static bool add_socket(scmp_filter_ctx filter)
 {
-    static const uint64_t families[] = {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK};
+    static const uint64_t families[] = {AF_INET, AF_INET6, AF_NETLINK};
     static const uint64_t types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW};
     const uint64_t type_bits = 0xf; /* beside SOCK_CLOEXEC and SOCK_NONBLOCK */
-    bool is_done = true;
+    bool is_done = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+                                    SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0)) == 0;
 
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         for (size_t j = 0; j < sizeof types / sizeof types[0]; j++)
@@ -205,9 +209,9 @@ static bool add_socket(scmp_filter_ctx filter)
     return is_done;
 }
 
-/* All but two, with which a terminal takes input as if its user had typed it: whoever of two values is
- * neither differs in a bit that they share, or in all its other bits from both. Of the request the
- * kernel reads 32 bits. */
+/* All but two, with which a terminal takes input as if its user had typed it: whoever of two values
+ * is neither differs in a bit that they share, or in all its other bits from both. Of the request
+ * the kernel reads 32 bits. */
 static bool add_ioctl(scmp_filter_ctx filter)
 {
     const uint32_t request = UINT32_MAX;

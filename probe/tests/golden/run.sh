@@ -143,7 +143,7 @@ done
 # --- one sentence each ---
 # sentence CODE "SENTENCE" ARGUMENT...: what the probe says, and its exit code.
 sentence() {
-    expected_code=$1 expected_text="chokepoint-probe: $2"
+    expected_code=$1 expected_text="${2:+chokepoint-probe: }$2"
     shift 2
     (cd "$work" && "$probe" --ledger ledger --output sentence.out "$@" 2>sentence.err)
     code=$?
@@ -186,6 +186,18 @@ sentence 2 "option --anonymise: key has mode 0644, expected a key that nobody bu
 sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
 sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
 
+sentence 2 "option --kafka-option: sasl.password is a secret, expected in the file of --kafka-options" \
+    --kafka 127.0.0.1:1 --kafka-option sasl.password=hunter2 ethernet.pcap
+sentence 2 "option --domain-of: 'vlan:1=1,vlan:1=2' is not PLACE=N,... such as vlan:100=7,tunnel:5000=8, with one domain for each place" \
+    --domain-of 'vlan:1=1,vlan:1=2' ethernet.pcap
+bad_name=$(printf 'a\377')
+cp "$work/ethernet.pcap" "$work/$bad_name.pcap"
+sentence 2 "option --tap: the name of the first file, '$bad_name', is not text in UTF-8 without control characters, expected another name" \
+    "$bad_name.pcap"
+echo 'partitions = many' >"$work/wrong.conf"
+sentence 2 "option --config: line 1 of wrong.conf: option --partitions: 'many' is not a whole number from 1 to 65536" \
+    --config wrong.conf ethernet.pcap
+
 # refuses SETTINGS "CODE SENTENCE": settings in a file, which is a place for secrets: no sentence quotes it.
 refuses() {
     printf "$1" >"$work/settings"
@@ -205,6 +217,14 @@ refuses 'security.protocol=sasl_plaintext\nsasl.mechanism=OAUTHBEARER\nenable.sa
 sasl.oauthbearer.config=hunter2\n' \
     "1 chokepoint-probe: Kafka at 127.0.0.1:1 does not answer within 1 s: Local: Authentication failure"
 sentence 1 "output /nowhere/out cannot be written: No such file or directory" --output /nowhere/out ethernet.pcap
+# A start that fails leaves an older ledger alone, and a later one takes its place as a whole.
+seq 1000 >"$work/old"
+cp "$work/old" "$work/ledger"
+sentence 1 "output /nowhere/out cannot be written: No such file or directory" --output /nowhere/out ethernet.pcap
+cmp "$work/old" "$work/ledger" || fail "a start that failed has changed the ledger"
+sentence 0 "" ethernet.pcap
+python3 -c 'import json, sys; assert json.load(sys.stdin)["balanced"]' <"$work/ledger" || fail "a ledger over an older one"
+"$probe" --ledger /dev/stderr --output "$work/sentence.out" "$work/ethernet.pcap" 2>&1 | grep -q '^{"record":"ledger"' || fail "a ledger into a pipe"
 sentence 1 "ledger /nowhere/ledger cannot be written: No such file or directory" --ledger /nowhere/ledger ethernet.pcap
 sentence 1 "/dev/full cannot be written: No space left on device" --output /dev/full ethernet.pcap
 [ "$(counter packets_undelivered_output_failed)" = 11 ] || fail "packets of a full disk are counted"
@@ -226,6 +246,55 @@ chokepoint-probe: standard output: the reader has ended before the capture" ] ||
 python3 -c 'import json, sys; assert json.load(sys.stdin)["balanced"]' <"$work/ledger" || fail "a closed pipe unbalances the ledger"
 
 python3 "$here/silent_pipe.py" "$probe" "$work/ethernet.pcap" || fail "a silent pipe"
+
+# --- options from a file ---
+cat >"$work/probe.conf" <<END
+# as on the command line
+tap = ethernet
+session = 7
+partitions = 4
+output = $work/config.out
+END
+"$probe" --config "$work/probe.conf" --session 1 --partitions 32 --ledger "$work/ledger" "$work/ethernet.pcap" 2>"$work/config.err" ||
+    fail "--config: $(cat "$work/config.err")"
+cmp "$work/config.out" "$work/ethernet.pcap.out" || fail "--config gives other bytes than the same options"
+
+# --- address spaces by VLAN and tunnel ---
+for row in "tunnel-vxlan.pcap 6" "ethernet.pcap 3"; do
+    play domain --session 1 --domain 3 --domain-of vlan:5=7,tunnel:5=6 "$work/${row% *}"
+    read_text "$work/domain.out" | awk '/^  run/ { print $6 }' | sort -u >"$work/text"
+    [ "$(cat "$work/text")" = "domain=${row#* }" ] || fail "--domain-of: ${row% *} is in $(cat "$work/text")"
+done
+
+# --- privileges are given up before a byte of a capture is read, and the pages are there ---
+if [ "$(id -u)" -eq 0 ] && ! ldd "$probe" | grep -q libasan; then
+    mkfifo "$work/silent"
+    exec 3<>"$work/silent"
+    "$probe" --metrics 127.0.0.1:0 --ledger "$work/ledger" --output "$work/silent.out" "$work/silent" 2>"$work/silent.err" &
+    pid=$!
+    for _ in $(seq 300); do
+        grep -q 'Seccomp:.2' /proc/$pid/status && break
+        sleep 0.1
+    done
+    awk '$1 == "Uid:" { exit !($2 == 65534) }' /proc/$pid/status || fail "the head of a capture is read as root"
+    port=$(sed -n 's/.*metrics are at port //p' "$work/silent.err")
+    [ "$(python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).status)' "http://127.0.0.1:$port/healthz")" = 200 ] ||
+        fail "/healthz before the head of a capture has come"
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    exec 3>&-
+    [ "$code $(sed 1d "$work/silent.err")" = "0 " ] || fail "a signal before the head of a capture: $code $(cat "$work/silent.err")"
+
+    # Root of a container that has lost the right to become another.
+    less="setpriv --bounding-set -all --inh-caps -all"
+    $less "$probe" --session 1 --ledger "$work/ledger" --output "$work/ethernet.out" "$work/ethernet.pcap" 2>"$work/less.err" ||
+        fail "root without capabilities: $(cat "$work/less.err")"
+    cmp "$work/ethernet.out" "$work/ethernet.pcap.out" || fail "root without capabilities gives other bytes"
+    $less "$probe" --user nobody --output "$work/less.out" "$work/ethernet.pcap" 2>"$work/less.err"
+    [ "$? $(cat "$work/less.err")" = "1 chokepoint-probe: this root cannot become nobody: it lacks CAP_SETUID or CAP_SETGID, without which it stays root if there is no --user" ] ||
+        fail "root without capabilities, and --user: $(cat "$work/less.err")"
+fi
 
 # A signal drains what has come so far, though the input goes on.
 sleep 30 >"$work/fifo" &

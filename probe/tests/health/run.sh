@@ -132,6 +132,14 @@ await 20 metric_is packets_encoded_total 11000 || fail "packets_encoded_total is
 [ "$(metric ready) $(metric info)" = "1 1" ] || fail "ready, info: $(cat "$work/values")"
 [ -z "$(metric kafka_silent_seconds)" ] || fail "metrics of Kafka without Kafka"
 grep -q 'tap="the \\"tap\\""' "$work/metrics" || fail "the tap: $(grep _info "$work/metrics")"
+# Who holds connections, and sends a byte now and then, keeps nobody out.
+python3 "$here/trickle.py" "${url##*:}" 200 >"$work/trickle" &
+trickle=$!
+await 20 grep -q open "$work/trickle" || fail "no connections: $(cat "$work/trickle")"
+for page in healthz readyz metrics; do
+    [ "$(curl -s -m 2 -o "$work/body" -w '%{http_code}' "$url/$page")" = 200 ] || fail "/$page beside slow clients"
+done
+kill $trickle
 kill -STOP $pid
 sleep 0.3
 [ "$(curl -s -m 1 "$url/healthz")" = "" ] || fail "a process that stands still answers"
@@ -155,7 +163,8 @@ sentence() {
     code=$?
     [ "$code $(cat "$work/err")" = "$1 chokepoint-probe: $2" ] || fail "--metrics $3: $code $(cat "$work/err")"
 }
-for address in 9465 :9465 localhost:9465 127.0.0.1: ::1:9465 127.0.0.1:http; do
+for address in 9465 :9465 localhost:9465 127.0.0.1: ::1:9465 127.0.0.1:http 127.0.0.1:65536 127.0.0.1:65537 127.1:9465 1:9465 \
+    127.0.0.1:+1 127.0.0.1:0x10 0177.0.0.1:9465 [127.0.0.1]:9465; do
     sentence 2 "option --metrics: '$address' is no address with a port, expected one such as 127.0.0.1:9465 or [::1]:9465" "$address"
 done
 sentence 1 "metrics cannot be served at 192.0.2.1:9465: Cannot assign requested address" 192.0.2.1:9465

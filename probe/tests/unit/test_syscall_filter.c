@@ -144,6 +144,11 @@ static int connect_somewhere(void)
     return errno_of(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
 }
 
+static int talk_to_local_service(void)
+{
+    return errno_of(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
 static int abort_itself(void)
 {
     abort();
@@ -176,6 +181,7 @@ static const struct {
     {"a thread is started", start_thread, 0},
     {"a name is resolved", resolve_name, 0},
     {"a connection is begun", connect_somewhere, 0},
+    {"a local service is talked to", talk_to_local_service, EAFNOSUPPORT},
     {"it aborts", abort_itself, ENDS(SIGABRT)},
 };
 
