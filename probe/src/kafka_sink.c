@@ -12,8 +12,9 @@
 
 #define POLL_MS          50
 #define NEW_TOPIC_NS     (3 * CKP_NANOS_PER_SECOND)
+#define KEPT_OUT_NS      (3 * CKP_NANOS_PER_SECOND)
 #define PURGE_NS         (300 * CKP_NANOS_PER_MILLI) /* with CKP_SINK_LINGER_NS less than 5 s */
-#define ERROR_TEXT_MAX   256
+#define ERROR_TEXT_MAX   512
 #define SETTING_TEXT_MAX 128
 
 /* Records of the schema topic carry no batch; a batch carries its packets, plus one. */
@@ -24,6 +25,7 @@ struct kafka_sink {
     rd_kafka_t *producer;
     struct ckp_counters *counters;
     struct ckp_vitals *vitals; /* or NULL */
+    const char *settings_file; /* which may hold a secret, or NULL */
     char brokers[SETTING_TEXT_MAX];
     char topic[SETTING_TEXT_MAX];
     int64_t timeout_ns;
@@ -33,7 +35,7 @@ struct kafka_sink {
     uint64_t owed_batches; /* handed to librdkafka and not reported yet */
     uint64_t owed_packets;
     bool is_lossless;
-    bool has_settings_file; /* which may hold a secret */
+    bool is_kept_out; /* it last complained of TLS or SASL */
     bool has_failed;
     bool is_late;    /* it has failed because the probe had to end */
     bool is_silent;  /* it has failed because Kafka did not answer in time */
@@ -47,10 +49,15 @@ static void on_error(rd_kafka_t *producer, int code, const char *reason, void *s
     struct kafka_sink *sink = self;
     char fatal[ERROR_TEXT_MAX];
 
+    if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        sink->is_kept_out =
+            code == RD_KAFKA_RESP_ERR__SSL || code == RD_KAFKA_RESP_ERR__AUTHENTICATION;
     /* Of the local half of SASL it may quote a setting: sasl.oauthbearer.config, for one. */
-    if (sink->has_settings_file && code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
-        reason = rd_kafka_err2str(RD_KAFKA_RESP_ERR__AUTHENTICATION);
-    snprintf(sink->error, sizeof sink->error, "%s", reason);
+    if (sink->settings_file && code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+        snprintf(sink->error, sizeof sink->error, "authentication by the settings of %s has failed",
+                 sink->settings_file);
+    else
+        snprintf(sink->error, sizeof sink->error, "%s", reason);
     if (code == RD_KAFKA_RESP_ERR__FATAL) {
         rd_kafka_fatal_error(producer, fatal, sizeof fatal);
         snprintf(sink->error, sizeof sink->error, "%s", fatal);
@@ -244,6 +251,10 @@ static void say_unreachable(const struct kafka_sink *sink, char *why, size_t why
                  sink->brokers, *sink->error ? ": " : "", sink->error);
         return;
     }
+    if (sink->is_kept_out) {
+        snprintf(why, why_size, "there is no way into Kafka at %s: %s", sink->brokers, sink->error);
+        return;
+    }
     snprintf(why, why_size, "Kafka at %s does not answer within %g s%s%s", sink->brokers,
              (double)sink->timeout_ns / (double)CKP_NANOS_PER_SECOND, *sink->error ? ": " : "",
              sink->error);
@@ -266,8 +277,8 @@ static rd_kafka_resp_err_t ask_partitions(struct kafka_sink *sink, rd_kafka_topi
     return error;
 }
 
-/* Asks until there is an answer or the time is up. A topic that was made a moment ago may not be
- * known to every broker. */
+/* Asks until there is an answer or the time is up, which it is earlier if it is kept out. A topic
+ * that was made a moment ago may not be known to every broker. */
 static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_topic_t *topic,
                                             uint32_t *count)
 {
@@ -281,6 +292,8 @@ static rd_kafka_resp_err_t await_partitions(struct kafka_sink *sink, rd_kafka_to
             error == RD_KAFKA_RESP_ERR__TRANSPORT || error == RD_KAFKA_RESP_ERR__TIMED_OUT ||
             error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
             (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && waited_ns < NEW_TOPIC_NS);
+        if (sink->is_kept_out && waited_ns > KEPT_OUT_NS)
+            may_change = false;
         if (!may_change || *sink->stop || ckp_clock_monotonic_ns() - start_ns > sink->timeout_ns)
             return error;
         rd_kafka_poll(sink->producer, POLL_MS);
@@ -477,7 +490,7 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
     self->stop = config->stop;
     self->timeout_ns = config->timeout_ns;
     self->is_lossless = config->is_lossless;
-    self->has_settings_file = config->settings_file != NULL;
+    self->settings_file = config->settings_file;
     snprintf(self->brokers, sizeof self->brokers, "%s", config->brokers);
     snprintf(self->topic, sizeof self->topic, "%s", config->topic);
     if (!make_producer(self, config, why, why_size)) {

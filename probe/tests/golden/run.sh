@@ -215,7 +215,7 @@ refuses 'security.protocol=sasl_plaintext\nsasl.mechanism=hunter2\n' \
     "2 chokepoint-probe: the settings of librdkafka and of $work/settings do not go together"
 refuses 'security.protocol=sasl_plaintext\nsasl.mechanism=OAUTHBEARER\nenable.sasl.oauthbearer.unsecure.jwt=true
 sasl.oauthbearer.config=hunter2\n' \
-    "1 chokepoint-probe: Kafka at 127.0.0.1:1 does not answer within 1 s: Local: Authentication failure"
+    "1 chokepoint-probe: there is no way into Kafka at 127.0.0.1:1: authentication by the settings of $work/settings has failed"
 sentence 1 "output /nowhere/out cannot be written: No such file or directory" --output /nowhere/out ethernet.pcap
 # A start that fails leaves an older ledger alone, and a later one takes its place as a whole.
 seq 1000 >"$work/old"
