@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <librdkafka/rdkafka.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define POLL_MS          50
 #define NEW_TOPIC_NS     (3 * CKP_NANOS_PER_SECOND)
 #define KEPT_OUT_NS      (3 * CKP_NANOS_PER_SECOND)
+#define PURGE_POLL_MS    10
 #define PURGE_NS         (300 * CKP_NANOS_PER_MILLI) /* with CKP_SINK_LINGER_NS less than 5 s */
 #define ERROR_TEXT_MAX   512
 #define SETTING_TEXT_MAX 128
@@ -30,7 +32,6 @@ struct kafka_sink {
     char topic[SETTING_TEXT_MAX];
     int64_t timeout_ns;
     const volatile sig_atomic_t *stop;
-    int64_t stop_seen_ns;  /* 0: not yet */
     int64_t answered_ns;   /* when Kafka last took or refused something, or had nothing to do */
     uint64_t owed_batches; /* handed to librdkafka and not reported yet */
     uint64_t owed_packets;
@@ -43,6 +44,10 @@ struct kafka_sink {
     rd_kafka_resp_err_t schema_error;
     char error[ERROR_TEXT_MAX]; /* what librdkafka last complained of */
 };
+
+/* When any sink has seen that the probe is to end; 0: not yet. They are closed one after the other,
+ * and the last has no more time than the first. */
+static _Atomic int64_t stop_seen_ns;
 
 static void on_error(rd_kafka_t *producer, int code, const char *reason, void *self)
 {
@@ -127,11 +132,12 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message,
 /* Whether the probe has been told to end so long ago that nothing is waited for any more. */
 static bool is_late(struct kafka_sink *sink, int64_t now_ns)
 {
+    int64_t not_seen = 0;
+
     if (!*sink->stop)
         return false;
-    if (sink->stop_seen_ns == 0)
-        sink->stop_seen_ns = now_ns;
-    return now_ns - sink->stop_seen_ns > CKP_SINK_LINGER_NS;
+    atomic_compare_exchange_strong(&stop_seen_ns, &not_seen, now_ns);
+    return now_ns - stop_seen_ns > CKP_SINK_LINGER_NS;
 }
 
 static bool set(rd_kafka_conf_t *conf, const char *name, const char *value, char *why,
@@ -425,12 +431,14 @@ static int64_t tend(void *self)
  * for a name server: what they have not reported in time is in doubt. */
 static void purge(struct kafka_sink *sink)
 {
-    int64_t deadline_ns = ckp_clock_monotonic_ns() + PURGE_NS;
+    int64_t start_ns = ckp_clock_monotonic_ns();
+    int64_t deadline_ns = (sink->is_late ? stop_seen_ns + CKP_SINK_LINGER_NS : start_ns) + PURGE_NS;
 
     rd_kafka_purge(sink->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
                                        RD_KAFKA_PURGE_F_NON_BLOCKING);
-    while (sink->owed_batches > 0 && ckp_clock_monotonic_ns() < deadline_ns)
-        rd_kafka_poll(sink->producer, POLL_MS);
+    do
+        rd_kafka_poll(sink->producer, PURGE_POLL_MS);
+    while (sink->owed_batches > 0 && ckp_clock_monotonic_ns() < deadline_ns);
     ckp_count(sink->counters, CKP_COUNT_BATCHES_UNDELIVERED, sink->owed_batches);
     ckp_count(sink->counters, CKP_COUNT_PACKETS_UNDELIVERED_IN_DOUBT, sink->owed_packets);
 }
