@@ -41,9 +41,9 @@ struct ckp_output {
     FILE *ledger;              /* NULL: standard error */
 };
 
-/** Opens the sinks, gives up all privileges (whatever else is to be opened must be open by then), and
- * starts the workers that write into the sinks. @return an exit code, 0 if all went well; else one
- * sentence was told and nothing is to be freed */
+/** Opens the sinks, gives up all privileges (whatever else is to be opened must be open by then),
+ * and starts the workers that write into the sinks. @return an exit code, 0 if all went well; else
+ * one sentence was told and nothing is to be freed */
 int ckp_output_open(struct ckp_output *output, const struct ckp_options *options,
                     const struct ckp_source *source, struct ckp_worker *workers,
                     uint32_t worker_count);
