@@ -25,6 +25,8 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->idle_ns = limits->idle_ns;
     tracker->flows_max = limits->flows_max;
     tracker->table_seed = limits->table_seed;
+    tracker->shed_seed = limits->shed_seed;
+    tracker->shed_level = 0;
     tracker->anonymise = limits->anonymise;
     tracker->anonymiser = limits->anonymiser;
     tracker->clock = (struct ckp_capture_clock){0};
@@ -133,6 +135,7 @@ static const enum ckp_counter end_counter[] = {
     [CKP_END_EVICTED] = CKP_COUNT_FLOWS_ENDED_EVICTED,
     [CKP_END_REPLACED] = CKP_COUNT_FLOWS_ENDED_REPLACED,
     [CKP_END_CAPTURE_END] = CKP_COUNT_FLOWS_ENDED_CAPTURE_END,
+    [CKP_END_SHED] = CKP_COUNT_FLOWS_ENDED_SHED,
 };
 
 static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t observed_until_ns,
@@ -201,6 +204,14 @@ static bool settle(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t un
     return false;
 }
 
+/* No packet of it was left out yet, for the first one ends it. */
+static void shed(struct ckp_flow_tracker *tracker, uint32_t handle)
+{
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+
+    end_flow(tracker, handle, flow->last_ns, end_reason_of(flow, CKP_END_SHED));
+}
+
 /* Does what the clock says is due: visits flows, then sends batches that waited long enough. */
 static void keep_time(struct ckp_flow_tracker *tracker)
 {
@@ -213,7 +224,9 @@ static void keep_time(struct ckp_flow_tracker *tracker)
             look_ahead(tracker, flow->next_due,
                        ckp_flow_at(&tracker->table, flow->next_due)->next_due);
         int64_t silence_ns = now_ns - flow->clock_last_ns - GRACE_NS;
-        if (settle(tracker, handle, flow->last_ns + silence_ns))
+        if (ckp_flow_tracker_sheds(tracker, &flow->key))
+            shed(tracker, handle);
+        else if (settle(tracker, handle, flow->last_ns + silence_ns))
             schedule(tracker, handle);
     }
     ckp_batcher_flush_due(tracker->batcher, now_ns);
@@ -437,6 +450,14 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     append(tracker, handle, packet);
     if (tracker->clock.strays)
         tracker->stray_flows[tracker->clock.strays - 1] = handle;
+}
+
+void ckp_flow_tracker_leave_out(struct ckp_flow_tracker *tracker, const struct ckp_tracked *tracked)
+{
+    uint32_t handle = ckp_flow_table_find(&tracker->table, &tracked->packet.key, tracked->hash);
+
+    if (handle != CKP_FLOW_NONE)
+        shed(tracker, handle);
 }
 
 bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker)

@@ -8,6 +8,7 @@
 #include "capture_clock.h"
 #include "decode.h"
 #include "flow_table.h"
+#include "shedder.h"
 
 /** Replaces the addresses of both ends of a flow, in any order, by those that others may know. Equal
  * addresses stay equal, different ones different. */
@@ -19,6 +20,8 @@ struct ckp_flow_tracker {
     int64_t idle_ns;    /* silence that ends a flow */
     uint32_t flows_max; /* beyond which a long silent flow is evicted */
     uint64_t table_seed;
+    uint64_t shed_seed;
+    uint32_t shed_level; /* see shedder.h */
     struct ckp_flow_table table;
     struct ckp_run_pool pool;
     struct ckp_capture_clock clock;
@@ -36,6 +39,7 @@ struct ckp_flow_limits {
     uint32_t flows_max;
     size_t run_memory_bytes;
     uint64_t table_seed; /* random; nothing that is written depends on it */
+    uint64_t shed_seed;  /* of the flows' real addresses; the same for all taps */
     ckp_anonymise_fn *anonymise; /* once a flow; NULL: addresses are written as they are */
     void *anonymiser;
 };
@@ -62,6 +66,20 @@ void ckp_flow_tracker_approach(const struct ckp_flow_tracker *tracker, struct ck
 void ckp_flow_tracker_reach(const struct ckp_flow_tracker *tracker,
                             const struct ckp_tracked *tracked);
 void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp_tracked *tracked);
+
+/** Whether the flow is left out at present. */
+static inline bool ckp_flow_tracker_sheds(const struct ckp_flow_tracker *tracker,
+                                          const struct ckp_flow_key *key)
+{
+    return tracker->shed_level != 0 &&
+           ckp_shed_bucket(key, tracker->shed_seed) < tracker->shed_level;
+}
+
+/** In place of ckp_flow_tracker_observe(), for a packet of a flow that is left out: a flow that was
+ * watched ends with the packets it had, so that none is missing within it. When it is watched again
+ * it is a new one. */
+void ckp_flow_tracker_leave_out(struct ckp_flow_tracker *tracker,
+                                const struct ckp_tracked *tracked);
 
 /** Does all that is due at the tap at `time_ns`, without a packet. */
 void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns);

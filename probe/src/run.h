@@ -15,6 +15,7 @@ enum ckp_end_reason {
     CKP_END_EVICTED,
     CKP_END_REPLACED,
     CKP_END_CAPTURE_END,
+    CKP_END_SHED,
 };
 
 #define CKP_VLAN_NONE   UINT16_MAX

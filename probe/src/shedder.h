@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * PURE. Which flows are left out while the probe cannot keep up. Frames lost at random would look
+/* PURE. Which flows are left out while the probe cannot keep up. Frames lost at random would look
  * like loss on the path; flows left out as a whole only narrow the view.
  *
  * Flows fall into buckets by a hash that all taps compute alike, and buckets are left out in their

@@ -9,6 +9,7 @@ bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *
     worker->pending_count = 0;
     worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
+    ckp_shedder_init(&worker->shedder);
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
         return false;
     if (ckp_flow_tracker_init(&worker->tracker, limits, &worker->batcher, &worker->counters))
@@ -49,6 +50,8 @@ static void settle_fate(struct ckp_worker *worker, const struct ckp_pending_fram
     ckp_count(&worker->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
     if (frame->fate != CKP_COUNTERS) {
         ckp_count(&worker->counters, frame->fate, 1);
+        if (frame->fate == CKP_COUNT_FRAMES_SHED)
+            ckp_flow_tracker_leave_out(&worker->tracker, &frame->tracked);
         return;
     }
     count_peculiarities(&worker->counters, &frame->tracked.packet);
@@ -111,6 +114,14 @@ static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packe
     return CKP_COUNTERS;
 }
 
+static void expect(struct ckp_worker *worker, struct ckp_pending_frame *frame)
+{
+    bool is_shed = ckp_flow_tracker_sheds(&worker->tracker, &frame->tracked.packet.key);
+
+    frame->fate = is_shed ? CKP_COUNT_FRAMES_SHED : CKP_COUNTERS;
+    ckp_flow_tracker_expect(&worker->tracker, &frame->tracked);
+}
+
 void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
                         const struct ckp_frame *frame)
 {
@@ -118,7 +129,7 @@ void ckp_worker_observe(struct ckp_worker *worker, enum ckp_link link,
 
     pending->fate = decode(worker, &pending->tracked.packet, link, frame);
     if (pending->fate == CKP_COUNTERS)
-        ckp_flow_tracker_expect(&worker->tracker, &pending->tracked);
+        expect(worker, pending);
 }
 
 void ckp_worker_leave_out(struct ckp_worker *worker)
@@ -140,9 +151,19 @@ void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet)
 {
     struct ckp_pending_frame *pending = next_pending(worker);
 
-    pending->fate = CKP_COUNTERS;
     pending->tracked.packet = *packet;
-    ckp_flow_tracker_expect(&worker->tracker, &pending->tracked);
+    expect(worker, pending);
+}
+
+void ckp_worker_relieve(struct ckp_worker *worker, const struct ckp_pressure *pressure)
+{
+    ckp_worker_flush(worker); /* what waits was asked about already */
+    worker->tracker.shed_level = ckp_shedder_decide(&worker->shedder, pressure);
+}
+
+double ckp_worker_shed_share(const struct ckp_worker *worker)
+{
+    return (double)worker->tracker.shed_level / CKP_SHED_BUCKETS;
 }
 
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns)

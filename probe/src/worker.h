@@ -35,6 +35,7 @@ struct ckp_worker {
     int64_t release_clock_ns; /* capture clock when that was decided */
     struct ckp_counters counters;
     struct ckp_batcher batcher;
+    struct ckp_shedder shedder;
     struct ckp_flow_tracker tracker;
 };
 
@@ -73,6 +74,13 @@ bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enu
                        const struct ckp_frame *frame);
 /** ... else the packet has to be handed in here. */
 void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet);
+
+/** For a port, once in CKP_SHED_PERIOD_NS: leaves out whole flows as long as it cannot keep up. A
+ * worker that is never told leaves out none. */
+void ckp_worker_relieve(struct ckp_worker *worker, const struct ckp_pressure *pressure);
+
+/** The share of flows left out at present, 0..1. */
+double ckp_worker_shed_share(const struct ckp_worker *worker);
 
 /** Lets the time go on without a packet; a port's worker needs that. */
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns);

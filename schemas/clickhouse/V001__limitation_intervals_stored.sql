@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     lost_bytes Nullable(Int64)
         COMMENT '(attainable - goodput) x length of the interval: may be summed over rows. Unit: bytes. NULL: attainable throughput not known.' CODEC(T64, ZSTD(1)),
     quality_flags UInt32
-        COMMENT 'Why a verdict is unknown or weaker than it could be. Unit: bits: 0 syn_missed, 1 one_direction, 2 capture_loss, 3 hole, 4 clock_step, 5 capture_cut, 6 offload, 7 duplicated, 8 coarse_clock, 9 capacity_unknown, 10 window_scale_unknown, 11 no_timestamps, 12 path_changed, 13 bad_options.' CODEC(ZSTD(1)),
+        COMMENT 'Why a verdict is unknown or weaker than it could be. Unit: bits: 0 syn_missed, 1 one_direction, 2 capture_loss, 3 hole, 4 clock_step, 5 capture_cut, 6 offload, 7 duplicated, 8 coarse_clock, 9 capacity_unknown, 10 window_scale_unknown, 11 no_timestamps, 12 path_changed, 13 bad_options, 14 shed.' CODEC(ZSTD(1)),
 
     -- Time, split among what limited the flow; the sums are exact.
     application_ns Nullable(UInt64)

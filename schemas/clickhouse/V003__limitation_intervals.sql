@@ -131,7 +131,7 @@ SELECT
         '{a}', ifNull(toString(stored.advice_a), '')) AS advice,
     stored.attainable_bits_per_second,
     stored.lost_bytes,
-    arrayStringConcat(arrayMap(bit -> ['syn_missed', 'one_direction', 'capture_loss', 'hole', 'clock_step', 'capture_cut', 'offload', 'duplicated', 'coarse_clock', 'capacity_unknown', 'window_scale_unknown', 'no_timestamps', 'path_changed', 'bad_options'][bit + 1], bitPositionsToArray(stored.quality_flags)), ',') AS quality,
+    arrayStringConcat(arrayMap(bit -> ['syn_missed', 'one_direction', 'capture_loss', 'hole', 'clock_step', 'capture_cut', 'offload', 'duplicated', 'coarse_clock', 'capacity_unknown', 'window_scale_unknown', 'no_timestamps', 'path_changed', 'bad_options', 'shed'][bit + 1], bitPositionsToArray(stored.quality_flags)), ',') AS quality,
     stored.application_ns / interval_ns AS share_application,
     stored.send_buffer_ns / interval_ns AS share_send_buffer,
     stored.receiver_window_ns / interval_ns AS share_receiver_window,

@@ -38,7 +38,7 @@ struct probe {
 };
 
 static const char *const reasons[] = {"NONE",    "FIN",      "RST",        "IDLE",
-                                      "EVICTED", "REPLACED", "CAPTURE_END"};
+                                      "EVICTED", "REPLACED", "CAPTURE_END", "SHED"};
 
 static void describe(struct probe *probe, const struct read_run *run)
 {
@@ -652,6 +652,131 @@ static void test_a_full_table_evicts_the_flow_silent_longest(void **state)
                   "before 0 packets 1 until 0.004 CAPTURE_END\n");
 }
 
+/* From now on the flow on port 1000 is left out, and all flows of earlier buckets. */
+static void leave_out(struct probe *probe)
+{
+    struct ckp_packet packet = make_packet(1000, 0, ACK, 1, 0);
+
+    probe->worker.tracker.shed_level = 1 + ckp_shed_bucket(&packet.key, 0);
+}
+
+static void watch_again(struct probe *probe)
+{
+    probe->worker.tracker.shed_level = 0;
+}
+
+/* As expect(), of a probe that has left out `shed` frames. */
+static void expect_but_for(struct probe *probe, uint64_t shed, const char *runs)
+{
+    uint64_t *count = probe->worker.counters.value;
+
+    assert_int_equal(count[CKP_COUNT_FRAMES_SHED], shed);
+    count[CKP_COUNT_FRAMES_RECEIVED] -= shed;
+    expect(probe, runs);
+}
+
+static void test_a_flow_that_is_left_out_ends_with_what_it_had(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 0);
+    data(probe, 100 * MILLI);
+    leave_out(probe);
+    data(probe, 200 * MILLI);
+    data(probe, 300 * MILLI);
+    assert_int_equal(probe->worker.tracker.table.living, 0);
+    assert_int_equal(probe->worker.counters.value[CKP_COUNT_FLOWS_ENDED_SHED], 1);
+    watch_again(probe);
+    data(probe, 400 * MILLI); /* a new flow: nothing is missing within either */
+    expect_but_for(probe, 2,
+                   "before 0 packets 2 until 0.100 SHED\n"
+                   "before 0 packets 1 until 0.400 CAPTURE_END\n");
+}
+
+static void test_a_silent_flow_that_is_left_out_ends_when_it_is_visited(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    probe->only_port = 1000;
+    data(probe, 500 * MILLI);
+    leave_out(probe);
+    ckp_worker_pass_time(&probe->worker, START + 1200 * MILLI);
+    assert_int_equal(probe->worker.tracker.table.living, 0);
+    expect_but_for(probe, 0, "before 0 packets 1 until 0.500 SHED\n");
+}
+
+static void test_a_flow_without_a_packet_while_it_was_left_out_goes_on(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    data(probe, 100 * MILLI);
+    leave_out(probe);
+    watch_again(probe);
+    data(probe, 200 * MILLI);
+    expect_but_for(probe, 0, "before 0 packets 2 until 0.200 CAPTURE_END\n");
+}
+
+static void test_a_flow_that_lingers_is_not_said_to_be_left_out(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, ACK | FIN, 1, 0);
+    send(probe, 1000, 1, ACK | FIN, 1, 100 * MILLI);
+    leave_out(probe);
+    send(probe, 1000, 0, ACK, 2, 200 * MILLI);
+    expect_but_for(probe, 1, "before 0 packets 2 until 0.100 FIN\n");
+}
+
+static void test_flows_of_other_buckets_are_watched_as_before(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+    uint32_t watched = 0;
+
+    (void)state;
+    leave_out(probe);
+    for (uint16_t port = 1000; port < 1100; port++)
+        for (int i = 0; i < 3; i++)
+            send(probe, port, 0, ACK, 1, i * MILLI);
+    for (uint16_t port = 1000; port < 1100; port++) {
+        struct ckp_packet packet = make_packet(port, 0, ACK, 1, 0);
+        watched += !ckp_flow_tracker_sheds(&probe->worker.tracker, &packet.key);
+    }
+    assert_in_range(watched, 1, 99);
+    assert_int_equal(probe->worker.tracker.table.living, watched);
+    assert_int_equal(probe->worker.counters.value[CKP_COUNT_FRAMES_SHED], 3 * (100 - watched));
+    finish(probe);
+    assert_int_equal(probe->worker.counters.value[CKP_COUNT_PACKETS_ENCODED], 3 * watched);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+/* The worker asks the shedder: see test_shedder.c. */
+static void test_a_worker_under_pressure_leaves_flows_out_and_says_how_many(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+    struct ckp_pressure pressure = {.receive_fill = CKP_FILL_UNKNOWN,
+                                    .output_fill = CKP_FILL_UNKNOWN};
+
+    (void)state;
+    ckp_worker_relieve(&probe->worker, &pressure);
+    data(probe, 0);
+    assert_true(ckp_worker_shed_share(&probe->worker) == 0);
+    for (int i = 0; i < 100; i++) {
+        pressure.now_ns += CKP_SHED_PERIOD_NS;
+        pressure.frames_received += 50000;
+        pressure.frames_missed += 50000;
+        ckp_worker_relieve(&probe->worker, &pressure);
+    }
+    assert_true(ckp_worker_shed_share(&probe->worker) > 0.9);
+    finish(probe);
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
 static void test_batches_wait_no_longer_than_told(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
@@ -802,6 +927,12 @@ int main(void)
         cmocka_unit_test(test_runs_are_cut_short_when_memory_is_full),
         cmocka_unit_test(test_a_run_that_fills_the_memory_alone_is_cut_itself),
         cmocka_unit_test(test_a_full_table_evicts_the_flow_silent_longest),
+        cmocka_unit_test(test_a_flow_that_is_left_out_ends_with_what_it_had),
+        cmocka_unit_test(test_a_silent_flow_that_is_left_out_ends_when_it_is_visited),
+        cmocka_unit_test(test_a_flow_without_a_packet_while_it_was_left_out_goes_on),
+        cmocka_unit_test(test_a_flow_that_lingers_is_not_said_to_be_left_out),
+        cmocka_unit_test(test_flows_of_other_buckets_are_watched_as_before),
+        cmocka_unit_test(test_a_worker_under_pressure_leaves_flows_out_and_says_how_many),
         cmocka_unit_test(test_batches_wait_no_longer_than_told),
         cmocka_unit_test(test_silence_releases_what_is_open_and_the_flow_goes_on),
         cmocka_unit_test(test_silence_releases_a_batch_when_no_run_is_open),

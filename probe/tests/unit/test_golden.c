@@ -69,7 +69,7 @@ static unsigned index_of(const char *name, const char *const *names)
 
 static const char *const sources[] = {"UNKNOWN", "FILE", "NIC", "KERNEL", "BURST", NULL};
 static const char *const reasons[] = {"NONE",    "FIN",      "RST",         "IDLE",
-                                      "EVICTED", "REPLACED", "CAPTURE_END", NULL};
+                                      "EVICTED", "REPLACED", "CAPTURE_END", "SHED", NULL};
 
 static void parse_batch(const char *line)
 {

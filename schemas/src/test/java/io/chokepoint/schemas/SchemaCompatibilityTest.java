@@ -76,7 +76,7 @@ class SchemaCompatibilityTest {
         "a name may not change,           false, '\"name\": \"worker\"', '\"name\": \"thread\"'",
         "a type may not change,           false, '\"name\": \"worker\", \"type\": \"int\"', '\"name\": \"worker\", \"type\": \"string\"'",
         "nor may it grow,                 false, '\"name\": \"worker\", \"type\": \"int\"', '\"name\": \"worker\", \"type\": \"long\"'",
-        "a symbol may come,               true,  '\"CAPTURE_END\"]', '\"CAPTURE_END\", \"SHED\"]'",
+        "a symbol may come,               true,  '\"SHED\"]', '\"SHED\", \"PAUSED\"]'",
         "a doc may change,                true,  'Name of the probe', 'The name of the probe'",
     })
     void otherChanges(String rule, boolean allowed, String before, String after) {

@@ -106,6 +106,9 @@ public final class FlowAnalysis {
                 mark(Quality.HOLE); // the hole may reach into this packet's interval
             }
         }
+        if (run.endReason() == EndReason.SHED) {
+            mark(Quality.SHED);
+        }
         if (run.endReason() != EndReason.NONE) {
             finish(out);
         } else if (nowNanos >= rowStartNanos || isKeptByWindow()) {

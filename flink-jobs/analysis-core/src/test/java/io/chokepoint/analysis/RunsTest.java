@@ -118,6 +118,69 @@ class RunsTest {
     }
 
     @Test
+    void whereATapLeftAFlowOutIsMarkedAndWhatItSawIsJudged() {
+        Timeline.check(Timeline.OPENING + """
+                repeat 200 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end SHED
+                expect A > B seconds 0 1 2
+                expect A > B second 1 quality !shed
+                expect A > B second 2 data_packets 1, quality shed !hole !capture_loss, share_unknown 0
+                expect A > B data_packets 200, quality shed !hole !capture_loss, share_unknown 0
+                """);
+    }
+
+    @Test
+    void aSilentFlowThatATapLeftOutSaysSoOfItsLifeOnly() {
+        Timeline.check(Timeline.OPENING + """
+                repeat 80 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end SHED +3.5
+                expect A > B seconds 0
+                expect A > B second 0 quality !shed
+                expect A > B quality shed
+                """);
+    }
+
+    /** The tap watches it again 5 s later: a flow that it meets in its midst, and no row is of the time between. */
+    @Test
+    void noRowIsOfTheTimeInWhichATapLeftAFlowOut() {
+        PacketScript before = PacketScript.parse(Timeline.OPENING + """
+                repeat 80 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end SHED
+                """);
+        PacketScript after = PacketScript.parse("""
+                timestamps
+                mss 1448
+                start 2026-01-01T00:00:05.100Z
+                isn A 1000000
+                isn B 1
+                repeat 80 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                expect A > B seconds 0
+                expect A > B second 0 quality syn_missed !shed !hole !capture_loss
+                expect A > B interval_start 1767225605100000000, quality syn_missed !shed !hole !capture_loss
+                """);
+        Tap tap = new Tap().takeAll(before.runs(RunCutter.PROBE));
+        int rowsBefore = tap.rows().size();
+        tap.takeAll(after.runs(RunCutter.PROBE));
+
+        assertThat(tap.fates()).containsOnly(CONTRIBUTED);
+        assertThat(tap.rows().subList(0, rowsBefore))
+                .allSatisfy(row -> assertThat(row.get(RowField.INTERVAL_END)).isLessThan(1_767_225_601_000_000_000L));
+        Timeline.check(after, tap.rows().subList(rowsBefore, tap.rows().size()));
+    }
+
+    @Test
     void anEndMarkEndsOnceAndNothingFollowsIt() {
         List<RunSpec> runs = SCRIPT.runs(TENS);
         Tap tap = new Tap().takeAll(runs);

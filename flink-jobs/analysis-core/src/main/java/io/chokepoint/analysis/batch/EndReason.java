@@ -16,5 +16,7 @@ public enum EndReason {
     /** A new SYN, or a SYN-ACK, with other initial sequence numbers took the ports. */
     REPLACED,
     /** The capture ended. */
-    CAPTURE_END
+    CAPTURE_END,
+    /** The tap could not keep up, and left the flow out from then on. */
+    SHED
 }

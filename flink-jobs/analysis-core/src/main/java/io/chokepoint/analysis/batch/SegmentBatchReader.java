@@ -15,7 +15,7 @@ import java.util.Arrays;
  */
 public final class SegmentBatchReader {
     /** CRC-64-AVRO of the schema in parsing canonical form; follows the marker, little-endian. */
-    public static final long FINGERPRINT = 0x594de5fa0599272eL;
+    public static final long FINGERPRINT = 0x11aaea0441d4996aL;
     /** Bytes before the Avro record: marker and fingerprint. */
     public static final int SINGLE_OBJECT_HEADER_BYTES = 10;
     /** Most runs in a batch. */

@@ -30,5 +30,7 @@ public enum Quality {
     /** Not set yet. The flow came through a tunnel or changed its VLAN. */
     PATH_CHANGED,
     /** TCP options were malformed, or cut off by a snap length. */
-    BAD_OPTIONS
+    BAD_OPTIONS,
+    /** The tap could not keep up and left the flow out from here on: it may have gone on. */
+    SHED
 }

@@ -37,7 +37,7 @@ final class RunArbitraries {
 
     private static Arbitrary<RunSpec> runs(Arbitrary<Integer> sizes) {
         Arbitrary<String> endReasons =
-                Arbitraries.of("NONE", "NONE", "FIN", "RST", "IDLE", "EVICTED", "REPLACED", "CAPTURE_END");
+                Arbitraries.of("NONE", "NONE", "FIN", "RST", "IDLE", "EVICTED", "REPLACED", "CAPTURE_END", "SHED");
         return Combinators.combine(
                         flows(),
                         packetLists(sizes),
