@@ -20,36 +20,12 @@ static struct ckp_flow_bucket *new_buckets(size_t count)
     return buckets;
 }
 
-bool ckp_flow_table_init(struct ckp_flow_table *table, bool has_written_keys)
-{
-    *table = (struct ckp_flow_table){
-        .buckets = new_buckets(FIRST_BUCKETS),
-        .bucket_mask = FIRST_BUCKETS - 1,
-        .free = CKP_FLOW_NONE,
-        .has_written_keys = has_written_keys,
-    };
-    for (size_t i = 0; i < CKP_WHEEL_SLOTS; i++)
-        table->wheel[i] = CKP_FLOW_NONE;
-    return table->buckets != NULL;
-}
-
-void ckp_flow_table_free(struct ckp_flow_table *table)
-{
-    for (uint32_t i = 0; i < table->block_count; i++)
-        free(table->blocks[i]);
-    free(table->blocks);
-    free(table->buckets);
-    table->blocks = NULL;
-    table->buckets = NULL;
-    table->block_count = 0;
-}
-
 uint32_t ckp_flow_table_find(const struct ckp_flow_table *table, const struct ckp_flow_key *key,
                              uint64_t hash)
 {
     uint32_t tag = ckp_flow_bucket_tag(hash);
 
-    for (size_t at = hash & table->bucket_mask;; at = (at + 1) & table->bucket_mask) {
+    for (size_t at = tag & table->bucket_mask;; at = (at + 1) & table->bucket_mask) {
         const struct ckp_flow_bucket *bucket = &table->buckets[at];
         if (bucket->flow == CKP_FLOW_NONE)
             return CKP_FLOW_NONE;
@@ -58,13 +34,13 @@ uint32_t ckp_flow_table_find(const struct ckp_flow_table *table, const struct ck
     }
 }
 
-static void put(struct ckp_flow_bucket *buckets, size_t mask, uint64_t hash, uint32_t flow)
+static void put(struct ckp_flow_bucket *buckets, size_t mask, struct ckp_flow_bucket bucket)
 {
-    size_t at = hash & mask;
+    size_t at = bucket.tag & mask;
 
     while (buckets[at].flow != CKP_FLOW_NONE)
         at = (at + 1) & mask;
-    buckets[at] = (struct ckp_flow_bucket){ckp_flow_bucket_tag(hash), flow};
+    buckets[at] = bucket;
 }
 
 static bool grow_buckets(struct ckp_flow_table *table)
@@ -75,9 +51,8 @@ static bool grow_buckets(struct ckp_flow_table *table)
     if (!buckets)
         return false;
     for (size_t i = 0; i <= table->bucket_mask; i++) {
-        uint32_t flow = table->buckets[i].flow;
-        if (flow != CKP_FLOW_NONE)
-            put(buckets, count - 1, ckp_flow_at(table, flow)->hash, flow);
+        if (table->buckets[i].flow != CKP_FLOW_NONE)
+            put(buckets, count - 1, table->buckets[i]);
     }
     free(table->buckets);
     table->buckets = buckets;
@@ -100,6 +75,33 @@ static bool grow_blocks(struct ckp_flow_table *table)
         return false;
     table->block_count++;
     return true;
+}
+
+void ckp_flow_table_free(struct ckp_flow_table *table)
+{
+    for (uint32_t i = 0; i < table->block_count; i++)
+        free(table->blocks[i]);
+    free(table->blocks);
+    free(table->buckets);
+    table->blocks = NULL;
+    table->buckets = NULL;
+    table->block_count = 0;
+}
+
+bool ckp_flow_table_init(struct ckp_flow_table *table, bool has_written_keys)
+{
+    *table = (struct ckp_flow_table){
+        .buckets = new_buckets(FIRST_BUCKETS),
+        .bucket_mask = FIRST_BUCKETS - 1,
+        .free = CKP_FLOW_NONE,
+        .has_written_keys = has_written_keys,
+    };
+    for (size_t i = 0; i < CKP_WHEEL_SLOTS; i++)
+        table->wheel[i] = CKP_FLOW_NONE;
+    if (table->buckets && grow_blocks(table))
+        return true;
+    ckp_flow_table_free(table);
+    return false;
 }
 
 static uint32_t take_handle(struct ckp_flow_table *table)
@@ -145,7 +147,8 @@ uint32_t ckp_flow_table_add(struct ckp_flow_table *table, const struct ckp_flow_
     };
     *added->written_key = *key;
     ckp_open_run_reset(&added->run);
-    put(table->buckets, table->bucket_mask, hash, flow);
+    put(table->buckets, table->bucket_mask,
+        (struct ckp_flow_bucket){ckp_flow_bucket_tag(hash), flow});
     table->living++;
     return flow;
 }
@@ -157,7 +160,7 @@ static void remove_bucket(struct ckp_flow_table *table, size_t hole)
 
     for (size_t at = (hole + 1) & mask; table->buckets[at].flow != CKP_FLOW_NONE;
          at = (at + 1) & mask) {
-        size_t home = ckp_flow_at(table, table->buckets[at].flow)->hash & mask;
+        size_t home = table->buckets[at].tag & mask;
         if (((at - home) & mask) < ((at - hole) & mask))
             continue; /* it would land before its home */
         table->buckets[hole] = table->buckets[at];
@@ -188,7 +191,7 @@ static void unschedule(struct ckp_flow_table *table, struct ckp_flow *flow)
 void ckp_flow_table_remove(struct ckp_flow_table *table, uint32_t flow)
 {
     struct ckp_flow *removed = ckp_flow_at(table, flow);
-    size_t at = removed->hash & table->bucket_mask;
+    size_t at = ckp_flow_bucket_tag(removed->hash) & table->bucket_mask;
 
     while (table->buckets[at].flow != flow)
         at = (at + 1) & table->bucket_mask;

@@ -28,6 +28,7 @@ struct ckp_flow {
     uint8_t closing;     /* enum ckp_end_reason: why it will end after the linger, or NONE */
     uint16_t vlan_id;
     bool is_reversed; /* the lower endpoint of its key is the higher one of the written key */
+    uint8_t proofs;   /* that it is no SYN of a flood: see flow_tracker.c */
 
     uint64_t hash; /* of the table */
     int64_t start_ns;
@@ -38,6 +39,8 @@ struct ckp_flow {
     uint32_t newer_run;
     uint32_t previous_due; /* list of the wheel's slot */
     uint32_t next_due;
+    uint32_t older_unproven; /* list of unproven flows, in order of their start */
+    uint32_t newer_unproven;
     uint64_t due_tick;
     struct ckp_flow_key *written_key; /* as others may know it: its own, or one beside it */
 };
@@ -47,7 +50,7 @@ struct ckp_flow {
 #define CKP_WHEEL_TICK_SHIFT 26
 
 struct ckp_flow_bucket {
-    uint32_t tag;  /* upper half of the hash */
+    uint32_t tag;  /* lower half of the hash: where it belongs, and whose it is */
     uint32_t flow; /* CKP_FLOW_NONE if empty */
 };
 
@@ -71,7 +74,7 @@ void ckp_flow_table_free(struct ckp_flow_table *table);
 
 static inline uint32_t ckp_flow_bucket_tag(uint64_t hash)
 {
-    return (uint32_t)(hash >> 32);
+    return (uint32_t)hash;
 }
 
 /* 3 MiB: whole huge pages fit in. */
@@ -95,16 +98,17 @@ static inline void ckp_flow_table_prefetch(const struct ckp_flow_table *table, u
 /** Two steps ahead of ckp_flow_table_find(): fetches where it will look first ... */
 static inline void ckp_flow_table_prefetch_bucket(const struct ckp_flow_table *table, uint64_t hash)
 {
-    __builtin_prefetch(&table->buckets[hash & table->bucket_mask]);
+    __builtin_prefetch(&table->buckets[ckp_flow_bucket_tag(hash) & table->bucket_mask]);
 }
 
 /** ... then the flow it will probably find; returned, or CKP_FLOW_NONE. */
 static inline uint32_t ckp_flow_table_prefetch_flow(const struct ckp_flow_table *table,
                                                     uint64_t hash)
 {
-    const struct ckp_flow_bucket *bucket = &table->buckets[hash & table->bucket_mask];
+    uint32_t tag = ckp_flow_bucket_tag(hash);
+    const struct ckp_flow_bucket *bucket = &table->buckets[tag & table->bucket_mask];
 
-    if (bucket->flow == CKP_FLOW_NONE || bucket->tag != ckp_flow_bucket_tag(hash))
+    if (bucket->flow == CKP_FLOW_NONE || bucket->tag != tag)
         return CKP_FLOW_NONE;
     const char *flow = (const char *)ckp_flow_at(table, bucket->flow);
     __builtin_prefetch(flow);

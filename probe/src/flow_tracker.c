@@ -6,8 +6,6 @@
  */
 #include "flow_tracker.h"
 
-#include <stdlib.h>
-
 /* A flow whose both sides are done, or that was reset, stays for its last retransmissions. */
 #define LINGER_NS (2 * CKP_NANOS_PER_SECOND)
 
@@ -16,6 +14,13 @@
 
 /* The clock waits this long for stragglers before it closes anything. */
 #define GRACE_NS (50 * CKP_NANOS_PER_MILLI)
+
+/* A flow proves that it is none of a flood by packets with neither SYN nor RST: a source that is
+ * forged answers nothing, and what is sent at random comes once. */
+#define PROOFS 2u
+
+/* Unproven flows beyond this part of all make room first; up to it who was silent for long does. */
+#define UNPROVEN_PART 8u
 
 bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_flow_limits *limits,
                            struct ckp_batcher *batcher, struct ckp_counters *counters)
@@ -31,6 +36,8 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->anonymiser = limits->anonymiser;
     tracker->clock = (struct ckp_capture_clock){0};
     tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
+    tracker->oldest_unproven = tracker->newest_unproven = CKP_FLOW_NONE;
+    tracker->unproven = 0;
     tracker->eviction_hand = 0;
     for (unsigned i = 0; i < CKP_CLOCK_STRAYS; i++)
         tracker->stray_flows[i] = CKP_FLOW_NONE;
@@ -69,6 +76,39 @@ static void unlink_run(struct ckp_flow_tracker *tracker, const struct ckp_flow *
         tracker->newest_run = flow->older_run;
     else
         ckp_flow_at(&tracker->table, flow->newer_run)->older_run = flow->older_run;
+}
+
+static void link_unproven(struct ckp_flow_tracker *tracker, uint32_t handle, struct ckp_flow *flow)
+{
+    flow->older_unproven = tracker->newest_unproven;
+    flow->newer_unproven = CKP_FLOW_NONE;
+    if (tracker->newest_unproven == CKP_FLOW_NONE)
+        tracker->oldest_unproven = handle;
+    else
+        ckp_flow_at(&tracker->table, tracker->newest_unproven)->newer_unproven = handle;
+    tracker->newest_unproven = handle;
+    tracker->unproven++;
+}
+
+static void unlink_unproven(struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
+{
+    if (flow->older_unproven == CKP_FLOW_NONE)
+        tracker->oldest_unproven = flow->newer_unproven;
+    else
+        ckp_flow_at(&tracker->table, flow->older_unproven)->newer_unproven = flow->newer_unproven;
+    if (flow->newer_unproven == CKP_FLOW_NONE)
+        tracker->newest_unproven = flow->older_unproven;
+    else
+        ckp_flow_at(&tracker->table, flow->newer_unproven)->older_unproven = flow->older_unproven;
+    tracker->unproven--;
+}
+
+static void prove(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
+                  const struct ckp_segment *segment)
+{
+    if (flow->proofs < PROOFS && (segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_RST)) == 0 &&
+        ++flow->proofs == PROOFS)
+        unlink_unproven(tracker, flow);
 }
 
 /* Makes directions those of the written key. */
@@ -141,8 +181,12 @@ static const enum ckp_counter end_counter[] = {
 static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t observed_until_ns,
                      enum ckp_end_reason reason)
 {
-    write_run(tracker, ckp_flow_at(&tracker->table, handle), observed_until_ns, reason);
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+
+    write_run(tracker, flow, observed_until_ns, reason);
     ckp_count(tracker->counters, end_counter[reason], 1);
+    if (flow->proofs < PROOFS)
+        unlink_unproven(tracker, flow);
     ckp_flow_table_remove(&tracker->table, handle);
 }
 
@@ -284,25 +328,46 @@ static void learn(struct ckp_flow *flow, const struct ckp_segment *segment)
         flow->closing = CKP_END_FIN;
 }
 
-/* Ends the flow that has been silent longest among the next few: near enough to the longest of
- * all, at a fixed cost. Without any flow to end there is no memory at all: beyond help. */
-static void evict(struct ckp_flow_tracker *tracker)
+/* The flow that has been silent longest among the next few: near enough to the longest of all, at
+ * a fixed cost. */
+static uint32_t long_silent(struct ckp_flow_tracker *tracker)
 {
     uint32_t victim = CKP_FLOW_NONE;
 
-    if (tracker->table.living == 0)
-        abort();
-    for (int seen = 0; seen < 8;) {
+    for (int seen = 0; seen < 8 || victim == CKP_FLOW_NONE; seen++) {
         uint32_t handle = tracker->eviction_hand++ % tracker->table.used;
         const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
-        if (!flow->is_living)
-            continue;
-        if (victim == CKP_FLOW_NONE ||
-            flow->clock_last_ns < ckp_flow_at(&tracker->table, victim)->clock_last_ns)
+        if (flow->is_living &&
+            (victim == CKP_FLOW_NONE ||
+             flow->clock_last_ns < ckp_flow_at(&tracker->table, victim)->clock_last_ns))
             victim = handle;
-        seen++;
     }
-    end_flow(tracker, victim, ckp_flow_at(&tracker->table, victim)->last_ns, CKP_END_EVICTED);
+    return victim;
+}
+
+/* Fetches what the evictions after this one will touch. */
+static void prefetch_unproven(const struct ckp_flow_tracker *tracker, uint32_t victim)
+{
+    uint32_t next = ckp_flow_at(&tracker->table, victim)->newer_unproven;
+
+    if (next == CKP_FLOW_NONE)
+        return;
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, next);
+    ckp_flow_table_prefetch_bucket(&tracker->table, flow->hash);
+    look_ahead(tracker, next, flow->newer_unproven);
+}
+
+/* Makes room for a flow. Who asks has found none, so that there is a flow to end: the table always
+ * has room for a few. */
+static void evict(struct ckp_flow_tracker *tracker)
+{
+    bool is_flood = tracker->unproven > tracker->table.living / UNPROVEN_PART;
+    uint32_t victim = is_flood ? tracker->oldest_unproven : long_silent(tracker);
+
+    if (is_flood)
+        prefetch_unproven(tracker, victim);
+    const struct ckp_flow *flow = ckp_flow_at(&tracker->table, victim);
+    end_flow(tracker, victim, flow->last_ns, end_reason_of(flow, CKP_END_EVICTED));
 }
 
 /* What is written, and what partition and reader derive from it, tells nothing of the addresses: a
@@ -340,6 +405,7 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
     flow->vlan_id = packet->vlan_id;
     flow->tunnel_id = packet->tunnel_id;
     flow->is_bare_syn = true;
+    link_unproven(tracker, handle, flow);
     ckp_count(tracker->counters, CKP_COUNT_FLOWS_STARTED, 1);
     return handle;
 }
@@ -361,8 +427,24 @@ static uint32_t flow_of(struct ckp_flow_tracker *tracker, const struct ckp_packe
     return start_flow(tracker, packet, hash);
 }
 
-/* Opens a run if there is none, and appends. When the memory is full the oldest open run makes
- * room: it is cut short, nothing is lost. */
+/* The oldest open run is cut short: nothing is lost. Where flows may be ended for others, a flood
+ * that holds half of the memory is not told of twice, by a run and by an end mark. */
+static void make_room(struct ckp_flow_tracker *tracker, uint32_t handle)
+{
+    uint32_t oldest = tracker->oldest_run;
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, oldest);
+
+    if (tracker->flows_max != UINT32_MAX && flow->proofs < PROOFS && oldest != handle &&
+        tracker->unproven > tracker->pool.chunk_count / 2) {
+        prefetch_unproven(tracker, oldest);
+        end_flow(tracker, oldest, flow->last_ns, end_reason_of(flow, CKP_END_EVICTED));
+        return;
+    }
+    ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
+    close_oldest_run(tracker);
+}
+
+/* Opens a run if there is none, and appends. */
 static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
                    const struct ckp_packet *packet)
 {
@@ -371,8 +453,7 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
     bool was_open = flow->run.packets != 0;
 
     while (!ckp_open_run_append(&tracker->pool, &flow->run, segment, packet->sack)) {
-        ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
-        close_oldest_run(tracker);
+        make_room(tracker, handle);
         was_open = flow->run.packets != 0;
     }
     flow->last_ns = segment->time_ns;
@@ -447,6 +528,7 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     uint32_t handle = flow_of(tracker, packet, tracked->hash);
     cut_at_clock_step(tracker, handle, packet->segment.time_ns);
     learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
+    prove(tracker, ckp_flow_at(&tracker->table, handle), &packet->segment);
     append(tracker, handle, packet);
     if (tracker->clock.strays)
         tracker->stray_flows[tracker->clock.strays - 1] = handle;

@@ -28,6 +28,9 @@ struct ckp_flow_tracker {
     uint32_t stray_flows[CKP_CLOCK_STRAYS]; /* those whose packets the clock does not believe yet */
     uint32_t oldest_run;                    /* flows with an open run, in order of opening */
     uint32_t newest_run;
+    uint32_t oldest_unproven; /* flows that may be of a flood, in order of their start */
+    uint32_t newest_unproven;
+    uint32_t unproven;
     uint32_t eviction_hand;
     ckp_anonymise_fn *anonymise;
     void *anonymiser;

@@ -652,6 +652,180 @@ static void test_a_full_table_evicts_the_flow_silent_longest(void **state)
                   "before 0 packets 1 until 0.004 CAPTURE_END\n");
 }
 
+/* What is written of the flows between 10.0.0.1 and 10.0.0.2, whatever else there is. */
+#define WATCHED 20
+
+struct flood {
+    struct ckp_worker worker;
+    int64_t packets[WATCHED]; /* of the flow on port 1000 + i */
+    uint32_t ends[WATCHED];
+    uint32_t runs;
+};
+
+static void keep_watched(void *sink, const struct ckp_batch *batch)
+{
+    static const uint8_t low[4] = {10, 0, 0, 1};
+    static struct read_run run;
+    struct flood *flood = sink;
+    struct batch_reader reader = {batch->bytes, batch->bytes + batch->size_bytes};
+    struct read_batch header;
+
+    read_batch_header(&reader, &header);
+    for (int64_t i = 0; i < header.runs; i++) {
+        read_run(&reader, &run);
+        if (memcmp(run.low_address, low, sizeof low) != 0)
+            continue;
+        uint32_t at = run.low_port - 1000u;
+        assert_in_range(at, 0, WATCHED - 1);
+        assert_int_equal(flood->ends[at], 0);
+        assert_int_equal(run.packets_before, flood->packets[at]);
+        flood->packets[at] += run.packets.count;
+        flood->ends[at] += run.end_reason != CKP_END_NONE;
+        flood->runs++;
+    }
+    ckp_count(&flood->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(&flood->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+}
+
+static struct flood *new_flood(uint32_t flows_max, size_t run_memory_bytes)
+{
+    struct flood *flood = calloc(1, sizeof *flood);
+    struct ckp_batch_config config = {
+        .probe = "probe",
+        .tap = "tap",
+        .partition_count = 32,
+        .flush_bytes = 16384,
+        .flush_delay_ns = 250 * MILLI,
+        .timestamp_source = CKP_TIMESTAMP_FILE,
+        .timestamp_resolution_ns = 1,
+    };
+    struct ckp_frame_reading reading = {.tunnels = CKP_TUNNELS_INNER};
+    struct ckp_flow_limits limits = {
+        .idle_ns = 180 * SECOND,
+        .flows_max = flows_max,
+        .run_memory_bytes = run_memory_bytes,
+    };
+    assert_non_null(flood);
+    assert_true(ckp_worker_init(&flood->worker, &reading, &config, &limits, keep_watched, flood));
+    return flood;
+}
+
+static void take(struct flood *flood, const struct ckp_packet *packet)
+{
+    ckp_worker_take(&flood->worker, packet);
+}
+
+/* A SYN of a source that nobody has heard of, or what its victim answers. */
+static void forge(struct flood *flood, uint32_t number, unsigned flags, int64_t time_ns)
+{
+    uint32_t scattered = number * 2654435761u;
+    const uint8_t source[4] = {172, (uint8_t)(scattered >> 24), (uint8_t)(scattered >> 16),
+                               (uint8_t)(scattered >> 8)};
+    const uint8_t victim[4] = {10, 0, 0, 2};
+    struct ckp_packet packet = make_packet(0, 0, flags, number, time_ns);
+    struct ckp_address a = ckp_address_from_ipv4(source), b = ckp_address_from_ipv4(victim);
+
+    packet.segment.direction =
+        ckp_flow_key_order(&packet.key, &a, (uint16_t)(1 + number % 60000), &b, 443);
+    if (flags & ACK)
+        packet.segment.direction ^= 1;
+    take(flood, &packet);
+}
+
+static void take_watched(struct flood *flood, uint32_t at, unsigned direction, unsigned flags,
+                         uint32_t sequence_number, int64_t time_ns)
+{
+    struct ckp_packet packet =
+        make_packet((uint16_t)(1000 + at), direction, flags, sequence_number, time_ns);
+
+    take(flood, &packet);
+}
+
+/* A SYN each microsecond, for two seconds, half of them answered. Ten flows send a thousand packets
+ * a second all the time, ten others a packet in 0.4 s: none ends, and no packet is missing. */
+static void flood_a_table(size_t run_memory_bytes, uint32_t living_expected, uint32_t runs_max)
+{
+    const int64_t syns = 2000000;
+    struct flood *flood = new_flood(100000, run_memory_bytes);
+    const struct ckp_flow_tracker *tracker = &flood->worker.tracker;
+    const uint64_t *count = flood->worker.counters.value;
+    uint32_t living_most = 0, blocks = 0;
+
+    for (uint32_t at = 0; at < WATCHED; at++) {
+        take_watched(flood, at, 0, SYN, 1, -3 * MILLI);
+        take_watched(flood, at, 1, SYN | ACK, 1, -2 * MILLI);
+        take_watched(flood, at, 0, ACK, 2, -1 * MILLI);
+    }
+    for (int64_t i = 0; i < syns; i++) {
+        int64_t time_ns = i * 1000;
+        forge(flood, (uint32_t)i, SYN, time_ns);
+        if (i % 2)
+            forge(flood, (uint32_t)i, SYN | ACK, time_ns);
+        if (i % 1000 == 0)
+            for (uint32_t at = 0; at < WATCHED; at++)
+                if (at < 10 || i % 400000 == 0)
+                    take_watched(flood, at, 0, ACK, (uint32_t)i, time_ns);
+        if (i == 200000)
+            blocks = tracker->table.block_count;
+        if (tracker->table.living > living_most)
+            living_most = tracker->table.living;
+    }
+    ckp_worker_flush(&flood->worker);
+    assert_in_range(living_most, living_expected * 0.95, living_expected + WATCHED);
+    assert_int_equal(tracker->table.block_count, blocks);
+    for (uint32_t at = 0; at < WATCHED; at++)
+        assert_int_equal(flood->ends[at], 0);
+    ckp_worker_finish(&flood->worker);
+    for (uint32_t at = 0; at < WATCHED; at++) {
+        assert_int_equal(flood->ends[at], 1);
+        assert_int_equal(flood->packets[at], 3 + (at < 10 ? 2000 : 5));
+    }
+    assert_in_range(flood->runs, WATCHED, runs_max);
+    assert_int_equal(count[CKP_COUNT_PACKETS_DELIVERED], count[CKP_COUNT_FRAMES_RECEIVED]);
+    ckp_worker_free(&flood->worker);
+    free(flood);
+}
+
+static void test_a_syn_flood_ends_no_other_flow(void **state)
+{
+    (void)state;
+    flood_a_table(64 << 20, 100000, 150);
+}
+
+static void test_a_syn_flood_that_fills_the_memory_of_runs_ends_itself_first(void **state)
+{
+    const uint32_t chunks = (8 << 20) / 260; /* a new one each microsecond: the oldest is 32 ms old */
+
+    (void)state;
+    flood_a_table(8 << 20, chunks, 800);
+}
+
+/* Few flows are unproven: those that were silent for long make room, so that new ones get a chance. */
+static void test_a_full_table_of_real_flows_lets_new_ones_in(void **state)
+{
+    struct flood *flood = new_flood(1000, 1 << 20);
+
+    (void)state;
+    for (uint32_t i = 0; i < 3000; i++) {
+        forge(flood, i, SYN, i * MILLI);
+        for (int j = 0; j < 3; j++)
+            forge(flood, i, ACK, i * MILLI);
+    }
+    take_watched(flood, 0, 0, SYN, 1, 3000 * MILLI);
+    for (uint32_t i = 3000; i < 3100; i++) {
+        forge(flood, i, SYN, i * MILLI);
+        for (int j = 0; j < 3; j++)
+            forge(flood, i, ACK, i * MILLI);
+    }
+    take_watched(flood, 0, 1, SYN | ACK, 1, 3100 * MILLI);
+    take_watched(flood, 0, 0, ACK, 2, 3101 * MILLI);
+    ckp_worker_finish(&flood->worker);
+    assert_int_equal(flood->packets[0], 3);
+    assert_int_equal(flood->worker.counters.value[CKP_COUNT_FLOWS_ENDED_CAPTURE_END], 1000);
+    ckp_worker_free(&flood->worker);
+    free(flood);
+}
+
 /* From now on the flow on port 1000 is left out, and all flows of earlier buckets. */
 static void leave_out(struct probe *probe)
 {
@@ -927,6 +1101,9 @@ int main(void)
         cmocka_unit_test(test_runs_are_cut_short_when_memory_is_full),
         cmocka_unit_test(test_a_run_that_fills_the_memory_alone_is_cut_itself),
         cmocka_unit_test(test_a_full_table_evicts_the_flow_silent_longest),
+        cmocka_unit_test(test_a_syn_flood_ends_no_other_flow),
+        cmocka_unit_test(test_a_syn_flood_that_fills_the_memory_of_runs_ends_itself_first),
+        cmocka_unit_test(test_a_full_table_of_real_flows_lets_new_ones_in),
         cmocka_unit_test(test_a_flow_that_is_left_out_ends_with_what_it_had),
         cmocka_unit_test(test_a_silent_flow_that_is_left_out_ends_when_it_is_visited),
         cmocka_unit_test(test_a_flow_without_a_packet_while_it_was_left_out_goes_on),
