@@ -35,6 +35,8 @@ struct kafka_sink {
     int64_t answered_ns;   /* when Kafka last took or refused something, or had nothing to do */
     uint64_t owed_batches; /* handed to librdkafka and not reported yet */
     uint64_t owed_packets;
+    uint64_t owed_bytes;
+    uint64_t queue_bytes_max;
     bool is_lossless;
     bool is_kept_out; /* it last complained of TLS or SASL */
     bool has_failed;
@@ -113,6 +115,7 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *message,
         sink->schema_error = message->err;
         return;
     }
+    sink->owed_bytes -= message->len;
     enum ckp_counter fate = fate_of(message);
     uint64_t packets = (uintptr_t)message->_private - 1;
     sink->owed_batches--;
@@ -236,6 +239,15 @@ struct rd_kafka_s *ckp_kafka_new(struct rd_kafka_conf_s *conf,
     return NULL;
 }
 
+static uint64_t queue_bytes_max(rd_kafka_t *producer)
+{
+    char kbytes[SETTING_TEXT_MAX] = "";
+    size_t size = sizeof kbytes;
+
+    rd_kafka_conf_get(rd_kafka_conf(producer), "queue.buffering.max.kbytes", kbytes, &size);
+    return 1024 * strtoull(kbytes, NULL, 10);
+}
+
 static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config *config, char *why,
                           size_t why_size)
 {
@@ -247,6 +259,8 @@ static bool make_producer(struct kafka_sink *sink, const struct ckp_kafka_config
         rd_kafka_conf_set_stats_cb(conf, on_statistics);
     rd_kafka_conf_set_opaque(conf, sink);
     sink->producer = ckp_kafka_new(conf, config, why, why_size);
+    if (sink->producer)
+        sink->queue_bytes_max = queue_bytes_max(sink->producer);
     return sink->producer != NULL;
 }
 
@@ -381,6 +395,13 @@ static void wait_for_answers(struct kafka_sink *sink)
         ckp_vitals_publish(sink->vitals, sink->counters, now_ns, silent_ns(sink, now_ns));
 }
 
+static void owe(struct kafka_sink *sink, const struct ckp_batch *batch)
+{
+    sink->owed_batches++;
+    sink->owed_packets += batch->packets;
+    sink->owed_bytes += batch->size_bytes;
+}
+
 static void deliver(void *self, const struct ckp_batch *batch)
 {
     struct kafka_sink *sink = self;
@@ -406,8 +427,15 @@ static void deliver(void *self, const struct ckp_batch *batch)
     else if (error)
         count_undelivered(sink, CKP_COUNT_PACKETS_UNDELIVERED_REFUSED, batch->packets);
     else
-        sink->owed_batches++, sink->owed_packets += batch->packets;
+        owe(sink, batch);
     rd_kafka_poll(sink->producer, 0);
+}
+
+static double fill(const void *self)
+{
+    const struct kafka_sink *sink = self;
+
+    return (double)sink->owed_bytes / (double)sink->queue_bytes_max;
 }
 
 static bool has_failed(const void *self)
@@ -511,6 +539,6 @@ enum ckp_kafka_status ckp_kafka_sink_open(struct ckp_sink *sink, uint32_t *parti
         destroy(self);
         return CKP_KAFKA_UNREACHABLE;
     }
-    *sink = (struct ckp_sink){self, deliver, has_failed, tend, close_kafka};
+    *sink = (struct ckp_sink){self, deliver, has_failed, tend, fill, close_kafka};
     return CKP_KAFKA_OK;
 }

@@ -107,6 +107,7 @@ int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_
         live->reception.stop = stop;
         live->reception.output = &live->output;
         live->reception.worker_count = (uint32_t)ckp_option_number(options, CKP_OPTION_WORKERS);
+        live->reception.may_shed = !options->value[CKP_OPTION_NO_SHED].is_given;
         live->reception.idle_sleep_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_SLEEP);
         /* Without a random seed only the protection against forged collisions is lost. */
         if (getrandom(&live->reception.spread_seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)

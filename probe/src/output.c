@@ -141,6 +141,16 @@ static uint32_t flows_max(const struct ckp_options *options, const struct ckp_so
     return source->is_lossless ? UINT32_MAX : PORT_FLOWS_MAX;
 }
 
+/* Which flows are left out tells of a hash of their addresses: who anonymises keeps its seed to
+ * himself. */
+static uint64_t shed_seed(const struct ckp_output *output)
+{
+    struct ckp_anonymiser *anonymiser = output->outlets[0].anonymiser;
+    uint64_t seed = ckp_option_number(output->options, CKP_OPTION_HASH_SEED);
+
+    return anonymiser ? ckp_anonymise_number(anonymiser, seed) : seed;
+}
+
 static bool start_worker(const struct ckp_output *output, const struct ckp_source *source,
                          uint32_t worker, uint32_t partition_count)
 {
@@ -164,6 +174,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
         .flows_max = (flows_max(options, source) - 1) / output->worker_count + 1,
         .run_memory_bytes =
             ckp_option_number(options, CKP_OPTION_RUN_MEMORY) / output->worker_count,
+        .shed_seed = shed_seed(output),
         .anonymise = outlet->anonymiser ? ckp_anonymise : NULL,
         .anonymiser = outlet->anonymiser,
     };
@@ -339,6 +350,13 @@ void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns)
 void ckp_output_drain(struct ckp_output *output)
 {
     ckp_vitals_set_stage(&output->vitals[0], CKP_STAGE_DRAINING);
+}
+
+double ckp_output_fill(const struct ckp_output *output, uint32_t worker)
+{
+    const struct ckp_sink *sink = &output->outlets[worker].sink;
+
+    return sink->fill ? sink->fill(sink->self) : CKP_FILL_UNKNOWN;
 }
 
 bool ckp_output_has_failed(const struct ckp_output *output, uint32_t worker)

@@ -51,6 +51,9 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
 /** Of a worker's thread: whether its sink takes nothing more. */
 bool ckp_output_has_failed(const struct ckp_output *output, uint32_t worker);
 
+/** Of a worker's thread: how full the queue of its sink is, 0..1, or CKP_FILL_UNKNOWN. */
+double ckp_output_fill(const struct ckp_output *output, uint32_t worker);
+
 /** For the receive loop of a worker, as often as it likes: a few times a second looks after its sink
  * and publishes how things stand. @param now_ns of the monotonic clock */
 void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns);

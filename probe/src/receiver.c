@@ -7,7 +7,7 @@
 
 #define NANOS_PER_MICRO 1000
 #define TELL_NS         (10 * CKP_NANOS_PER_SECOND) /* counters of an idle tap */
-#define LOSSES_NS       CKP_NANOS_PER_SECOND
+#define LOSSES_NS       CKP_SHED_PERIOD_NS
 #define TEND_NS         CKP_VITALS_PERIOD_NS
 #define DRAIN_NS        (100 * CKP_NANOS_PER_MILLI)
 
@@ -28,6 +28,7 @@ bool ckp_receiver_init(struct ckp_receiver *receivers, uint32_t index,
         .is_handed_packets = hands_on && index > 0,
         .others = hands_on && index == 0 ? receivers : NULL,
     };
+    ckp_shedder_init(&receiver->shedder);
     return receiver->is_handed_packets
                ? ckp_handoff_init(&receiver->handoff)
                : ckp_merge_init(&receiver->merge, (uint32_t)ckp_ports_count(reception->ports));
@@ -152,6 +153,53 @@ static void note_losses(struct ckp_receiver *receiver)
     value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = losses.deduced;
 }
 
+static uint64_t frames_of_all(const struct ckp_reception *reception)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < reception->worker_count; i++)
+        sum += atomic_load_explicit(&reception->frames_received[i], memory_order_relaxed);
+    return sum;
+}
+
+/* Losses are known to the first worker, its own queues to each. What a card could not receive is not
+ * for us to cure, and what the kernel drops was not always meant for us: neither is pressure. */
+static uint32_t wanted_level(struct ckp_receiver *receiver)
+{
+    const struct ckp_reception *reception = receiver->reception;
+    const uint64_t *value = receiver->worker->counters.value;
+    struct ckp_pressure pressure = {
+        .now_ns = ckp_clock_monotonic_ns(),
+        .frames_received = frames_of_all(reception),
+        .frames_missed = value[CKP_COUNT_FRAMES_MISSED_PORT] +
+                         value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] +
+                         value[CKP_COUNT_FRAMES_MISSED_WORKER],
+        .frames_deduced = value[CKP_COUNT_FRAMES_MISSED_DEDUCED],
+        .receive_fill = CKP_FILL_UNKNOWN,
+        .output_fill = ckp_output_fill(reception->output, receiver->index),
+    };
+
+    return ckp_shedder_decide(&receiver->shedder, &pressure);
+}
+
+/* All workers leave out the same flows, as other taps do: those that the most pressed one asks for. */
+static void relieve(struct ckp_receiver *receiver)
+{
+    struct ckp_reception *reception = receiver->reception;
+    uint32_t highest = 0;
+
+    atomic_store_explicit(&reception->frames_received[receiver->index],
+                          receiver->worker->counters.value[CKP_COUNT_FRAMES_RECEIVED],
+                          memory_order_relaxed);
+    atomic_store_explicit(&reception->shed_level[receiver->index], wanted_level(receiver),
+                          memory_order_relaxed);
+    for (uint32_t i = 0; i < reception->worker_count; i++) {
+        uint32_t level = atomic_load_explicit(&reception->shed_level[i], memory_order_relaxed);
+        highest = level > highest ? level : highest;
+    }
+    ckp_worker_shed(receiver->worker, highest);
+}
+
 /* A clock that was set back is no reason to wait. */
 static bool is_due(int64_t *last_ns, int64_t period_ns, int64_t now_ns)
 {
@@ -174,8 +222,11 @@ static void pass_time(struct ckp_receiver *receiver, int64_t now_ns)
 {
     struct ckp_worker *worker = receiver->worker;
 
-    if (is_due(&receiver->losses_told_ns, LOSSES_NS, now_ns))
+    if (is_due(&receiver->losses_told_ns, LOSSES_NS, now_ns)) {
         note_losses(receiver);
+        if (receiver->reception->may_shed)
+            relieve(receiver);
+    }
     if (is_due(&receiver->tended_ns, TEND_NS, now_ns))
         tend(receiver);
     ckp_worker_pass_time(worker, now_ns - DELIVERY_NS);

@@ -13,6 +13,7 @@
 #include "handoff.h"
 #include "merge.h"
 #include "output.h"
+#include "shedder.h"
 #include "source_dpdk.h"
 
 /** What all workers have in common. */
@@ -25,6 +26,9 @@ struct ckp_reception {
     int64_t idle_sleep_ns;
     uint32_t worker_count;
     uint64_t spread_seed; /* of the hash that says whose a flow is */
+    bool may_shed;
+    _Atomic uint32_t shed_level[CKP_WORKERS_MAX]; /* that each asks for: the highest holds for all */
+    _Atomic uint64_t frames_received[CKP_WORKERS_MAX];
 };
 
 struct ckp_receiver {
@@ -36,6 +40,7 @@ struct ckp_receiver {
     struct ckp_receiver *others; /* of the first receiver, if it hands on packets: all, itself as
                                     well; else NULL */
     struct ckp_merge merge;      /* of two or more ports */
+    struct ckp_shedder shedder;
     int64_t losses_told_ns;
     int64_t tended_ns;
 };

@@ -33,8 +33,8 @@ static uint64_t growth(uint64_t before, uint64_t now)
     return now > before ? now - before : 0;
 }
 
-/* Frames deduced as lost go up and down with what lies in the queue: only what exceeds their highest
- * count so far by more than that is loss. */
+/* Frames deduced as lost go up and down with what lies in the queue: only what exceeds their
+ * highest count so far by more than that is loss. */
 static uint64_t take_deduced(struct ckp_shedder *shedder, uint64_t deduced)
 {
     uint64_t lost = growth(shedder->before.frames_deduced, deduced);
@@ -100,11 +100,8 @@ uint32_t ckp_shedder_decide(struct ckp_shedder *shedder, const struct ckp_pressu
 {
     if (!shedder->has_begun) {
         shedder->has_begun = true;
-        shedder->before = *pressure;
         shedder->pressed_ns = shedder->lossless_ns = shedder->fallen_ns = pressure->now_ns;
-        return shedder->level;
     }
-
     double lost = loss_share(shedder, pressure);
     double queued = larger(excess(shedder->before.receive_fill, pressure->receive_fill),
                            excess(shedder->before.output_fill, pressure->output_fill));

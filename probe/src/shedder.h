@@ -48,8 +48,9 @@ void ckp_shedder_init(struct ckp_shedder *shedder);
 /**
  * Takes what has happened since the last call, and decides. The level rises at once, in proportion
  * to the share of frames that were lost or to how full a queue is, by about a quarter of what is
- * still watched at most. It falls after CKP_SHED_CALM_NS without pressure, by one bucket a second; each
- * time that brings the pressure back, it waits twice as long as before, up to CKP_SHED_CALM_MAX_NS.
+ * still watched at most. It falls after CKP_SHED_CALM_NS without pressure, by one bucket a second;
+ * each time that brings the pressure back, it waits twice as long as before, up to
+ * CKP_SHED_CALM_MAX_NS.
  *
  * So no bucket is left out twice within CKP_SHED_CALM_NS.
  *

@@ -19,6 +19,8 @@ struct ckp_sink {
      * there is nothing to deliver. @return for how many ns it has been owed an answer; 0: it is not
      */
     int64_t (*tend)(void *self);
+    /** How full its queue is, 0..1; NULL: it has none. */
+    double (*fill)(const void *self);
     /** Waits until all is delivered, or counted as undelivered, and frees everything. On failure
      * writes one sentence into `why` and returns false. */
     bool (*close)(void *self, char *why, size_t why_size);

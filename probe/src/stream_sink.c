@@ -133,7 +133,7 @@ static bool use(struct ckp_sink *sink, struct stream *stream, struct ckp_counter
         return false;
     *self = (struct stream_sink){stream, counters};
     stream->users++;
-    *sink = (struct ckp_sink){self, deliver, has_failed, tend, close_stream};
+    *sink = (struct ckp_sink){self, deliver, has_failed, tend, NULL, close_stream};
     return true;
 }
 

@@ -9,7 +9,6 @@ bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *
     worker->pending_count = 0;
     worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
-    ckp_shedder_init(&worker->shedder);
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
         return false;
     if (ckp_flow_tracker_init(&worker->tracker, limits, &worker->batcher, &worker->counters))
@@ -155,15 +154,10 @@ void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet)
     expect(worker, pending);
 }
 
-void ckp_worker_relieve(struct ckp_worker *worker, const struct ckp_pressure *pressure)
+void ckp_worker_shed(struct ckp_worker *worker, uint32_t level)
 {
     ckp_worker_flush(worker); /* what waits was asked about already */
-    worker->tracker.shed_level = ckp_shedder_decide(&worker->shedder, pressure);
-}
-
-double ckp_worker_shed_share(const struct ckp_worker *worker)
-{
-    return (double)worker->tracker.shed_level / CKP_SHED_BUCKETS;
+    worker->tracker.shed_level = level;
 }
 
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns)

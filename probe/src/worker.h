@@ -35,7 +35,6 @@ struct ckp_worker {
     int64_t release_clock_ns; /* capture clock when that was decided */
     struct ckp_counters counters;
     struct ckp_batcher batcher;
-    struct ckp_shedder shedder;
     struct ckp_flow_tracker tracker;
 };
 
@@ -75,12 +74,8 @@ bool ckp_worker_decode(struct ckp_worker *worker, struct ckp_packet *packet, enu
 /** ... else the packet has to be handed in here. */
 void ckp_worker_take(struct ckp_worker *worker, const struct ckp_packet *packet);
 
-/** For a port, once in CKP_SHED_PERIOD_NS: leaves out whole flows as long as it cannot keep up. A
- * worker that is never told leaves out none. */
-void ckp_worker_relieve(struct ckp_worker *worker, const struct ckp_pressure *pressure);
-
-/** The share of flows left out at present, 0..1. */
-double ckp_worker_shed_share(const struct ckp_worker *worker);
+/** For a port: leaves out the flows of the first `level` buckets, see shedder.h. None at first. */
+void ckp_worker_shed(struct ckp_worker *worker, uint32_t level);
 
 /** Lets the time go on without a packet; a port's worker needs that. */
 void ckp_worker_pass_time(struct ckp_worker *worker, int64_t time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CPU time a packet of a SYN flood costs the tracker: SYNs of distinct flows, with a packet of one of
- * ten busy flows in every ten, from decoded packets to encoded batches that nobody takes.
+ * What CPU time a packet of a SYN flood costs the tracker: SYNs of distinct flows, and in every ten
+ * packets one of ten busy flows, from decoded packets to encoded batches that nobody takes.
  *
  * usage: flood [PACKETS [MAX_FLOWS]]
  */

@@ -162,6 +162,26 @@ for port in net_pcap0,rx_iface_in=watch0 net_af_packet0,iface=watch0,framecnt=64
         fail "$port: received $(counter frames_received) and missed $missed of $((3 * frames))"
 done
 
+# --- and leaves out whole flows for a while, unless told not to ---
+for option in "" --no-shed; do
+    start --port net_pcap0,rx_iface_in=watch0 $option
+    kill -STOP $pid
+    for _ in 1 2 3; do
+        inside python3 "$here/send_frames.py" "$work/many.pcap" 1000000 send0
+    done
+    kill -CONT $pid
+    inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+    end
+    shed=$(counter frames_shed)
+    if [ -n "$option" ]; then
+        [ "$shed" -eq 0 ] || fail "$option: $shed frames left out"
+    else
+        [ "$shed" -gt 0 ] && [ "$shed" -lt "$frames" ] || fail "left out: $shed frames of $frames"
+        python3 "$here/../golden/read_batches.py" <"$work/out" | grep -q ' end SHED' ||
+            fail "no flow has ended because it was left out"
+    fi
+done
+
 # --- what the kernel drops before a port could see it counts too ---
 mkfifo "$work/orders"
 nsenter "--net=/run/netns/$namespace" python3 "$here/drop_frames.py" tun0 <"$work/orders" >"$work/answers" &
