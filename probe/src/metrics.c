@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 
+#include "shedder.h"
+
 #include <inttypes.h>
 
 #define PREFIX           "chokepoint_probe_"
@@ -83,6 +85,7 @@ static double seconds_since(const struct ckp_metrics *metrics, int64_t time_ns)
 
 VALUE(loop_age, seconds_since(metrics, worker->reading.turned_ns))
 VALUE(frame_age, seconds_since(metrics, worker->reading.frame_ns))
+VALUE(shed_share, (double)worker->reading.shed_level / CKP_SHED_BUCKETS)
 VALUE(kafka_silence, (double)worker->reading.silent_ns / NANOS_PER_SECOND)
 VALUE(kafka_brokers, worker->kafka.brokers)
 VALUE(kafka_brokers_up, worker->kafka.brokers_up)
@@ -99,6 +102,8 @@ static const struct worker_metric loop_metrics[] = {
     {"receive_loop_age_seconds", "gauge", loop_age, "time since the receive loop went round"},
     {"last_frame_age_seconds", "gauge", frame_age,
      "time since the last frame came, to within 0.1 s"},
+    {"flows_shed_share", "gauge", shed_share,
+     "share of flows left out at present because the probe cannot keep up"},
 };
 
 static const struct worker_metric kafka_metrics[] = {

@@ -342,9 +342,11 @@ void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns)
         return;
     outlet->tended_ns = now_ns;
     int64_t silent_ns = outlet->sink.tend(outlet->sink.self);
-    if (output->health)
-        ckp_vitals_publish(&output->vitals[worker], &output->workers[worker].counters, now_ns,
-                           silent_ns);
+    if (!output->health)
+        return;
+    ckp_vitals_note_shed(&output->vitals[worker], output->workers[worker].tracker.shed_level);
+    ckp_vitals_publish(&output->vitals[worker], &output->workers[worker].counters, now_ns,
+                       silent_ns);
 }
 
 void ckp_output_drain(struct ckp_output *output)

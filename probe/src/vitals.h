@@ -31,6 +31,7 @@ struct ckp_vitals_reading {
     int64_t frame_ns;  /* frames had come, to within CKP_VITALS_PERIOD_NS; 0: none yet */
     int64_t
         silent_ns; /* how long the sink has waited for an answer that it is owed; 0: it is not */
+    uint64_t shed_level; /* see shedder.h */
 };
 
 #define CKP_VITALS_WORDS (sizeof(struct ckp_vitals_reading) / sizeof(uint64_t))
@@ -46,6 +47,12 @@ struct ckp_vitals {
 /** The writer's. `silent_ns` as above. */
 void ckp_vitals_publish(struct ckp_vitals *vitals, const struct ckp_counters *counters,
                         int64_t now_ns, int64_t silent_ns);
+
+/** The writer's, for its next publishing. */
+static inline void ckp_vitals_note_shed(struct ckp_vitals *vitals, uint32_t level)
+{
+    vitals->newest.shed_level = level;
+}
 
 void ckp_vitals_set_stage(struct ckp_vitals *vitals, enum ckp_stage stage);
 
