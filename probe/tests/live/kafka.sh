@@ -59,7 +59,7 @@ done
 python3 "$here/../kafka/many_flows.py" 3000 >"$work/many.pcap"
 
 nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
-    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --no-shed --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
 pid=$!
 for _ in $(seq 300); do # the schema is there once the port and Kafka are open
     inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-schemas -e -q 2>/dev/null | grep -q SegmentBatch && break
