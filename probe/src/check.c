@@ -67,7 +67,7 @@ static void look_at_metrics(struct ckp_facts *facts, const struct ckp_options *o
 
     facts->metrics = ckp_option_text(options, CKP_OPTION_METRICS);
     if (facts->metrics)
-        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, 1,
+        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, 1, NULL,
                                          facts->why_no_metrics, sizeof facts->why_no_metrics));
 }
 

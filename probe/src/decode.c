@@ -66,6 +66,8 @@ enum ckp_decode_status ckp_decode(struct ckp_packet *packet, enum ckp_link link,
         return status;
 
     segment->header_bytes = (uint16_t)(ip.ip_bytes - segment->payload_bytes);
+    packet->payload_at = (uint32_t)((size_t)(layers.rest.bytes - frame->bytes) +
+                                    layers.rest.length - segment->payload_bytes);
     packet->tunnel_id = layers.tunnel_id;
     packet->vlan_id = layers.vlan_id;
     packet->is_first_fragment = layers.is_first_fragment;

@@ -59,6 +59,7 @@ struct ckp_packet {
     struct ckp_sack_block sack[CKP_SACK_BLOCKS_MAX];
     struct ckp_flow_key key; /* its domain is the caller's to set */
     int64_t tunnel_id;       /* of the innermost tunnel that has one, else CKP_TUNNEL_NONE */
+    uint32_t payload_at;     /* where in the frame the headers of all layers end */
     uint16_t vlan_id;        /* innermost of the innermost frame, CKP_VLAN_NONE if untagged */
     bool is_first_fragment;  /* it, or a packet around it */
     enum ckp_options_status options_status;

@@ -106,6 +106,7 @@ static int open_and_play(struct play *play)
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .stop = play->stop,
         .is_lossless = true,
+        .receiving_workers = 1,
     };
     int code = ckp_output_open(&play->output, play->options, &source, &play->worker, 1);
 

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -29,6 +30,7 @@ struct ckp_health {
     _Atomic uint64_t session;
     _Atomic int64_t timestamp_resolution_ns;
     struct ckp_vitals *vitals;  /* of each worker */
+    struct ckp_dump *dump;      /* or NULL */
     struct ckp_metrics metrics; /* read anew for each request */
 };
 
@@ -118,6 +120,91 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
     return answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", text, bytes);
 }
 
+/* A command on its way in. */
+struct upload {
+    size_t bytes;
+    char text[CKP_DUMP_COMMAND_BYTES_MAX];
+};
+
+static void write_remote(struct MHD_Connection *connection, char remote[INET6_ADDRSTRLEN])
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+
+    snprintf(remote, INET6_ADDRSTRLEN, "unknown");
+    if (address && address->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, remote,
+                  INET6_ADDRSTRLEN);
+    else if (address && address->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, remote,
+                  INET6_ADDRSTRLEN);
+}
+
+static enum MHD_Result answer_capture(struct MHD_Connection *connection,
+                                      const struct ckp_dump_answer *dumped)
+{
+    char frames[32], seconds[32];
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        dumped->byte_count, dumped->bytes, free, dumped->memory);
+
+    if (!response) {
+        free(dumped->memory);
+        return MHD_NO;
+    }
+    snprintf(frames, sizeof frames, "%" PRIu64, dumped->frames);
+    snprintf(seconds, sizeof seconds, "%.3f",
+             (double)dumped->covered_ns / (double)CKP_NANOS_PER_SECOND);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/x-pcapng");
+    MHD_add_response_header(response, "Chokepoint-Frames", frames);
+    MHD_add_response_header(response, "Chokepoint-Covered-Seconds", seconds);
+    enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result answer_command(struct ckp_health *health, struct MHD_Connection *connection,
+                                      const struct upload *upload)
+{
+    char remote[INET6_ADDRSTRLEN];
+
+    write_remote(connection, remote);
+    struct ckp_dump_answer dumped = ckp_dump_follow(
+        health->dump, upload->text, upload->bytes,
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Chokepoint-Signature"), remote);
+    return dumped.status == CKP_DUMP_OK
+               ? answer_capture(connection, &dumped)
+               : answer_sentence(connection, (unsigned)dumped.status, dumped.why);
+}
+
+/* Called for the header, for each part of the body, and at its end. */
+static enum MHD_Result take_command(struct ckp_health *health, struct MHD_Connection *connection,
+                                    const char *text, size_t *bytes, void **request)
+{
+    struct upload *upload = *request;
+
+    if (!upload) {
+        *request = calloc(1, sizeof *upload);
+        return *request ? MHD_YES : MHD_NO;
+    }
+    if (*bytes == 0)
+        return answer_command(health, connection, upload);
+    if (*bytes > sizeof upload->text - upload->bytes)
+        return MHD_NO; /* closes the connection */
+    memcpy(upload->text + upload->bytes, text, *bytes);
+    upload->bytes += *bytes;
+    *bytes = 0;
+    return MHD_YES;
+}
+
+static void on_completed(void *self, struct MHD_Connection *connection, void **request,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)self, (void)connection, (void)code;
+    free(*request);
+    *request = NULL;
+}
+
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **request)
@@ -126,7 +213,9 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     bool is_read =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 
-    (void)version, (void)upload, (void)upload_bytes, (void)request;
+    (void)version;
+    if (health->dump && strcmp(url, "/dump") == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+        return take_command(health, connection, upload, upload_bytes, request);
     if (!is_read)
         return answer_sentence(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
     const struct ckp_metrics *metrics = read_metrics(health);
@@ -136,7 +225,9 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
         return answer_check(connection, ckp_metrics_why_not_alive(metrics));
     if (strcmp(url, "/readyz") == 0)
         return answer_check(connection, ckp_metrics_why_not_ready(metrics));
-    return answer_sentence(connection, MHD_HTTP_NOT_FOUND, "there are /metrics, /healthz, /readyz");
+    return answer_sentence(connection, MHD_HTTP_NOT_FOUND,
+                           health->dump ? "there are /metrics, /healthz, /readyz, and POST /dump"
+                                        : "there are /metrics, /healthz, /readyz");
 }
 
 /* The C library takes 1 for 0.0.0.1, and 65537 for port 1. */
@@ -185,6 +276,23 @@ bool ckp_health_is_address(const char *text)
     return address != NULL;
 }
 
+bool ckp_health_is_loopback(const char *text)
+{
+    struct addrinfo *found = find_address(text);
+    bool is_loopback = false;
+
+    if (found && found->ai_family == AF_INET) {
+        const struct sockaddr_in *ipv4 = (const void *)found->ai_addr;
+        is_loopback = ntohl(ipv4->sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+    } else if (found && found->ai_family == AF_INET6) {
+        const struct sockaddr_in6 *ipv6 = (const void *)found->ai_addr;
+        is_loopback = IN6_IS_ADDR_LOOPBACK(&ipv6->sin6_addr);
+    }
+    if (found)
+        freeaddrinfo(found);
+    return is_loopback;
+}
+
 /* Who sends a byte now and then would keep others out for as long as he likes: an answer takes a
  * moment, so whoever comes may end who has been there longest. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **context,
@@ -227,14 +335,15 @@ static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo
     struct MHD_Daemon *daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, health, MHD_OPTION_SOCK_ADDR, address->ai_addr,
         MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, health, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, health,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }
 
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
-                                   struct ckp_vitals *vitals, uint32_t worker_count, char *why,
-                                   size_t why_size)
+                                   struct ckp_vitals *vitals, uint32_t worker_count,
+                                   struct ckp_dump *dump, char *why, size_t why_size)
 {
     struct ckp_health *health = calloc(1, sizeof *health);
     struct addrinfo *found = find_address(address);
@@ -243,6 +352,7 @@ struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics
         health->metrics.identity = *identity;
         health->metrics.worker_count = worker_count;
         health->vitals = vitals;
+        health->dump = dump;
         errno = 0;
         health->daemon = start(health, found);
     }

@@ -43,6 +43,9 @@ static int play(struct live *live)
                 : reception->idle_sleep_ns,
         .stop = reception->stop,
         .is_lossless = false,
+        .receiving_workers = ckp_ports_queues(reception->ports) < reception->worker_count
+                                 ? 1
+                                 : reception->worker_count,
     };
     int code = ckp_output_open(&live->output, live->options, &source, live->workers,
                                reception->worker_count);

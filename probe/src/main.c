@@ -179,8 +179,8 @@ static bool check_options(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
         return false;
     }
-    if (!check_filter(options) || !check_metrics(options) || !check_domain_rules(options) ||
-        !ckp_privileges_check(options) || !set_tap(options))
+    if (!check_filter(options) || !check_metrics(options) || !ckp_dump_check(options) ||
+        !check_domain_rules(options) || !ckp_privileges_check(options) || !set_tap(options))
         return false;
     return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&
            check_port_option(options, CKP_OPTION_QUEUES, "queues") &&

@@ -44,11 +44,18 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
 
     if (!address)
         return true;
-    output->health = ckp_health_open(address, &identity, output->vitals, output->worker_count, why,
-                                     WHY_BYTES_MAX);
+    output->health = ckp_health_open(address, &identity, output->vitals, output->worker_count,
+                                     output->dump, why, WHY_BYTES_MAX);
     if (output->health && strcmp(strrchr(address, ':'), ":0") == 0)
         ckp_log("metrics are at port %u", ckp_health_port(output->health));
     return output->health != NULL;
+}
+
+/* Who meets frames writes a ring. */
+static bool open_dump(struct ckp_output *output, const struct ckp_source *source, char *why)
+{
+    output->dump = ckp_dump_open(output->options, source->receiving_workers, why, WHY_BYTES_MAX);
+    return why[0] == '\0';
 }
 
 /* At once, for later nothing may be opened for writing; but an older ledger stays until all is
@@ -80,6 +87,7 @@ static void close_beside_sinks(struct ckp_output *output)
 {
     ckp_domain_rules_free(&output->domain_rules);
     ckp_health_close(output->health);
+    ckp_dump_close(output->dump);
     for (uint32_t i = 0; i < output->worker_count; i++) {
         ckp_anonymiser_free(output->outlets[i].anonymiser);
         free(ckp_vitals_take_statistics(&output->vitals[i]));
@@ -182,6 +190,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
         .domain_rules = output->domain_rules,
         .tunnels = (enum ckp_tunnels)ckp_option_number(options, CKP_OPTION_TUNNELS),
+        .ring = ckp_dump_ring(output->dump, worker),
     };
     /* Without a random seed only the protection against forged collisions is lost. */
     if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
@@ -277,6 +286,8 @@ static int open_all(struct ckp_output *output, const struct ckp_source *source,
                     uint32_t *partition_count, char *why)
 {
     if (!open_anonymisers(output, why))
+        return CKP_EXIT_WRONG_OPTIONS;
+    if (!open_dump(output, source, why))
         return CKP_EXIT_WRONG_OPTIONS;
     if (!open_ledger(output, why) || !open_health(output, source, why))
         return CKP_EXIT_NOT_ALL_DONE;

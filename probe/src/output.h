@@ -20,6 +20,7 @@ struct ckp_source {
     int64_t timestamp_resolution_ns;
     const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
     bool is_lossless;                  /* it can wait for a slow sink */
+    uint32_t receiving_workers;        /* the first so many; the others are handed packets */
 };
 
 /** Where the batches of one worker go. Of its thread alone while there are frames. */
@@ -38,6 +39,7 @@ struct ckp_output {
     struct ckp_outlet outlets[CKP_WORKERS_MAX];
     struct ckp_vitals vitals[CKP_WORKERS_MAX];
     struct ckp_health *health; /* NULL without --metrics */
+    struct ckp_dump *dump;     /* NULL without --ring-memory */
     FILE *ledger;              /* NULL: standard error */
 };
 

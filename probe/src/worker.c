@@ -106,6 +106,8 @@ static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packe
     enum ckp_decode_status status = ckp_decode(packet, link, frame, worker->reading.tunnels);
     if (status != CKP_DECODE_OK)
         return rejection_counter[status];
+    if (worker->reading.ring) /* of any domain */
+        ckp_packet_ring_put(worker->reading.ring, link, frame, packet);
     packet->key.domain = worker->reading.domain;
     if (worker->reading.domain_rules.count > 0)
         packet->key.domain = ckp_domain_of(&worker->reading.domain_rules, packet->tunnel_id,

@@ -5,6 +5,7 @@
 
 #include "domain.h"
 #include "flow_tracker.h"
+#include "packet_ring.h"
 
 /* 2262-01-01T00:00:00Z: later times would leave no room for sums in 64 bits of nanoseconds. */
 #define CKP_TIME_END_SECONDS INT64_C(9214646400)
@@ -25,6 +26,7 @@ struct ckp_frame_reading {
     uint32_t domain;                      /* where no rule says otherwise */
     struct ckp_domain_rules domain_rules; /* borrowed */
     enum ckp_tunnels tunnels;
+    struct ckp_packet_ring *ring; /* remembers the packets of this worker; or NULL */
 };
 
 struct ckp_worker {
