@@ -68,8 +68,8 @@ bool ckp_dump_check(struct ckp_options *options)
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!ckp_option_text(options, needed[i].option)) {
             snprintf(options->error, sizeof options->error,
-                     "option --ring-memory: without --%s nobody could ask for a flow, expected it "
-                     "too",
+                     "option --ring-memory: --%s is not given, expected --metrics, --ring-key and "
+                     "--ring-audit too",
                      needed[i].name);
             return false;
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What --ring-memory asks for: rings of the newest packets, one for each worker, and the answer to
- * commands to dump a flow out of them, each with a line in the audit file. All but the rings belongs
- * to the thread that answers.
+ * commands to dump a flow out of them, each with a line in the audit file. All but the rings
+ * belongs to the thread that answers.
  */
 #ifndef CKP_DUMP_H
 #define CKP_DUMP_H

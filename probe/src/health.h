@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /metrics, /healthz, /readyz and, if there are rings, /dump over HTTP, from a thread of its own that takes nothing from the
- * one that receives frames. */
+/* /metrics, /healthz, /readyz and, if there are rings, /dump over HTTP, from a thread of its own
+ * that takes nothing from the one that receives frames. */
 #ifndef CKP_HEALTH_H
 #define CKP_HEALTH_H
 

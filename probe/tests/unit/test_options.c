@@ -75,6 +75,10 @@ static const struct row rows[] = {
     {"--kafka-option sasl.oauthbearer.client.secret=hunter2",
      SECRET("sasl.oauthbearer.client.secret")},
     {"--kafka-option sasl.oauthbearer.config=hunter2", SECRET("sasl.oauthbearer.config")},
+    {"--ring-memory 256MiB --ring-snap 64 --ring-payload", NULL},
+    {"--ring-memory 1KiB",
+     "option --ring-memory: '1KiB' is not a size such as 64MiB from 64KiB to 16GiB"},
+    {"--ring-snap 63", "option --ring-snap: '63' is not a whole number from 64 to 2048"},
     {"--help=yes", "option --help: 'yes' is too much, expected no value"},
 };
 
