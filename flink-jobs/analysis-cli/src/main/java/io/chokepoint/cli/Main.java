@@ -3,6 +3,7 @@ package io.chokepoint.cli;
 
 import io.chokepoint.cli.analyze.Analyze;
 import io.chokepoint.cli.analyze.AnalyzeOptions;
+import io.chokepoint.cli.capture.Capture;
 import io.chokepoint.cli.doctor.Doctor;
 import io.chokepoint.cli.migrate.Migrate;
 import io.chokepoint.cli.migrate.Sql;
@@ -48,10 +49,11 @@ public final class Main {
             case "migrate" -> asksForHelp(rest) ? print(Migrate.USAGE) : Migrate.run(rest);
             case "sql" -> asksForHelp(rest) ? print(Sql.USAGE) : Sql.run(rest);
             case "doctor" -> asksForHelp(rest) ? print(Doctor.USAGE) : Doctor.run(rest);
+            case "capture" -> asksForHelp(rest) ? print(Capture.USAGE) : Capture.run(rest);
             case "report" -> asksForHelp(rest) ? print(Report.USAGE) : Report.run(rest);
             default ->
-                throw new WrongOption(
-                        "command " + command + " is not known: expected analyze, migrate, sql, report or doctor");
+                throw new WrongOption("command " + command
+                        + " is not known: expected analyze, migrate, sql, report, doctor or capture");
         };
     }
 
