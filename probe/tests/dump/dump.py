@@ -4,6 +4,8 @@
 
 usage: dump.py sign KEYFILE AGE_SECONDS PORT SECONDS COMMAND_FILE
            writes a command for the flow of that port of 10.0.0.1 to port 443 of 10.0.0.2, and prints its signature
+       dump.py disorder CAPTURE
+           writes the frames of a capture in another order, up to 0.4 s off
        dump.py frames CAPTURE
            prints the frames of a capture, pcap or pcapng of this machine: time, link type, original bytes, captured
            bytes in hexadecimal
@@ -65,6 +67,18 @@ def frames(path):
     return list(frames_of_pcapng(data) if data[:4] == b"\n\r\r\n" else frames_of_pcap(data))
 
 
+def disorder(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    rows, at = [], 24
+    while at < len(data):
+        seconds, nanos, captured = struct.unpack_from("=III", data, at)
+        delay_ns = len(rows) % 3 * 200_000_000
+        rows.append((seconds * 10**9 + nanos + delay_ns, data[at:at + 16 + captured]))
+        at += 16 + captured
+    sys.stdout.buffer.write(data[:24] + b"".join(row for _, row in sorted(rows, key=lambda row: row[0])))
+
+
 def print_frames(rows):
     for row in rows:
         print(*row[:3], row[3].hex())
@@ -84,6 +98,8 @@ def expect(path, port, since_seconds, cut):
 if __name__ == "__main__":
     if sys.argv[1] == "sign":
         sign(*sys.argv[2:])
+    elif sys.argv[1] == "disorder":
+        disorder(sys.argv[2])
     elif sys.argv[1] == "frames":
         print_frames(frames(sys.argv[2]))
     else:

@@ -183,6 +183,16 @@ if command -v capinfos >/dev/null; then
     grep -q 'Ethernet' "$work/infos" || fail "capinfos: $(cat "$work/infos")"
 fi
 
+# --- frames that came out of order are put in order ---
+mv "$work/many.pcap" "$work/in-order.pcap"
+python3 "$here/dump.py" disorder "$work/in-order.pcap" >"$work/many.pcap"
+with_ring --ring-memory 16MiB
+mv "$work/in-order.pcap" "$work/many.pcap"
+sign 10500 10
+[ "$(post)" = 200 ] || fail "$(cat "$work/dump")"
+expect_frames 10 HEADERS
+end
+
 # --- payload, if it is wanted ---
 with_ring --ring-memory 16MiB --ring-payload --ring-snap 64
 sign 10500 10
