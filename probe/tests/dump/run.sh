@@ -34,7 +34,7 @@ port_is_told() {
 }
 
 has_received() {
-    curl -s "$url/metrics" | grep -qx "chokepoint_probe_frames_received_total $1"
+    curl -s "$url/metrics" | grep -qx "chokepoint_probe_frames_received_total{worker=\"0\"} $1"
 }
 
 # start ARGUMENT...: a probe that has read the whole of a pipe whose other end is descriptor 3, and answers at $url.

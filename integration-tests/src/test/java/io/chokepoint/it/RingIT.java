@@ -58,7 +58,7 @@ class RingIT {
         url = "http://127.0.0.1:"
                 + Stack.await("a port", () -> text(err), text -> text.contains("metrics are at port"))
                         .replaceAll("(?s).*metrics are at port (\\d+).*", "$1");
-        String received = "chokepoint_probe_frames_received_total "
+        String received = "chokepoint_probe_frames_received_total{worker=\"0\"} "
                 + Rows.ledger(out).at("/taps/0/probe/frames_received").asText();
         Stack.await(
                 received,
