@@ -36,7 +36,8 @@ struct ckp_ring_frame {
 struct ckp_packet_ring *ckp_packet_ring_new(const struct ckp_ring_config *config);
 void ckp_packet_ring_free(struct ckp_packet_ring *ring);
 
-/** The writer's: remembers a packet, as decoded, and the frame it came in, in place of the oldest. */
+/** The writer's: remembers a packet as it was decoded, and the frame it came in, in place of the
+ * oldest. */
 void ckp_packet_ring_put(struct ckp_packet_ring *ring, enum ckp_link link,
                          const struct ckp_frame *frame, const struct ckp_packet *packet);
 
