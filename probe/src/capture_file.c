@@ -221,13 +221,15 @@ static enum ckp_capture_status fail(struct ckp_capture *capture)
     return CKP_CAPTURE_FAILED;
 }
 
-/* Seconds of the older format are 32 bits without a sign, which libpcap takes for signed ones: what
- * looks like 1901 to 1969 is 2038 to 2106. The "microseconds" are ns: see open_pcap(). */
+/* Both numbers of the older format are 32 bits without a sign, which libpcap takes for signed ones:
+ * what looks like 1901 to 1969 is 2038 to 2106. The "microseconds" are ns: see open_pcap(). */
 static int64_t time_of(const struct ckp_capture *capture, const struct timeval *stamp)
 {
-    int64_t seconds = capture->is_pcapng ? stamp->tv_sec : (int64_t)(uint32_t)stamp->tv_sec;
+    int64_t unit_ns = capture->resolution_ns;
 
-    return ckp_time_ns(seconds, stamp->tv_usec);
+    if (capture->is_pcapng)
+        return ckp_time_ns(stamp->tv_sec, stamp->tv_usec);
+    return ckp_time_ns((uint32_t)stamp->tv_sec, (uint32_t)(stamp->tv_usec / unit_ns) * unit_ns);
 }
 
 static enum ckp_capture_status read_frame(struct ckp_capture *capture, struct ckp_frame *frame)
