@@ -6,7 +6,7 @@
 
 static unsigned bit(const uint8_t *key, size_t at)
 {
-    return (key[at / 8] >> (7 - at % 8)) & 1u;
+    return (unsigned)key[at / 8] >> (7 - at % 8) & 1u;
 }
 
 /* Whether a field of the input and the one behind it meet the same bits. */
