@@ -4,6 +4,7 @@
 #ifndef CKP_AVRO_H
 #define CKP_AVRO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,13 @@ static inline uint8_t *ckp_write_varint(uint8_t *out, uint64_t value)
 static inline uint8_t *ckp_write_zigzag(uint8_t *out, int64_t value)
 {
     return ckp_write_varint(out, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+}
+
+/** The union of null and an int or long. */
+static inline uint8_t *ckp_write_optional(uint8_t *out, bool is_there, int64_t value)
+{
+    out = ckp_write_zigzag(out, is_there ? 1 : 0);
+    return is_there ? ckp_write_zigzag(out, value) : out;
 }
 
 /** Avro bytes or a string. */

@@ -8,16 +8,23 @@
 #define NO_PARTITION UINT32_MAX
 
 /* Before the runs: marker, fingerprint, two names, 11 numbers, the counters and two array counts.
- * Behind them: the array's end. */
+ * Behind them: the array's end, two numbers, and the count and the end of the summaries. */
 #define COUNTER_BYTES_MAX (64u + CKP_VARINT_BYTES_MAX)
 #define HEADER_BYTES_MAX                                                                           \
     (10u + 2 * (2 + CKP_NAME_BYTES_MAX) + 13 * CKP_VARINT_BYTES_MAX +                              \
      CKP_COUNTERS * COUNTER_BYTES_MAX + 2 * CKP_VARINT_BYTES_MAX)
-#define TRAILER_BYTES 1u
+#define TRAILER_BYTES_MAX (2 + 3 * CKP_VARINT_BYTES_MAX)
+
+/* Where summaries wait until the last run is known. Those before flush_bytes are reached lie behind
+ * the runs in the end, so that there is room for either. */
+static size_t summaries_at(const struct ckp_batcher *batcher)
+{
+    return HEADER_BYTES_MAX + batcher->config.flush_bytes + CKP_RUN_ENCODED_MAX + TRAILER_BYTES_MAX;
+}
 
 static size_t buffer_bytes(const struct ckp_batcher *batcher)
 {
-    return HEADER_BYTES_MAX + batcher->config.flush_bytes + CKP_RUN_ENCODED_MAX + TRAILER_BYTES;
+    return summaries_at(batcher) + batcher->config.flush_bytes + CKP_SUMMARY_ENCODED_MAX;
 }
 
 bool ckp_batcher_init(struct ckp_batcher *batcher, const struct ckp_batch_config *config,
@@ -114,6 +121,20 @@ static uint8_t *write_header(uint8_t *out, const struct ckp_batcher *batcher, ui
     return batch->runs ? ckp_write_zigzag(out, batch->runs) : out;
 }
 
+/* All of a batch behind its last run, of which `runs_end` is the end. */
+static uint8_t *write_trailer(uint8_t *runs_end, const struct ckp_batcher *batcher,
+                              const struct ckp_partition *batch)
+{
+    uint8_t *out = ckp_write_zigzag(runs_end, 0); /* end of the array of runs */
+
+    out = ckp_write_zigzag(out, (int64_t)batch->summarised_packets_before);
+    out = ckp_write_zigzag(out, batch->summarised_packets);
+    if (batch->summaries)
+        out = ckp_write_zigzag(out, batch->summaries);
+    memcpy(out, batch->bytes + summaries_at(batcher), batch->summaries_bytes);
+    return ckp_write_zigzag(out + batch->summaries_bytes, 0);
+}
+
 /* Delivers the partition's batch, which has left the list of open ones. The header is laid right
  * before the runs, so that these need not move. */
 static void deliver(struct ckp_batcher *batcher, uint32_t partition)
@@ -125,19 +146,22 @@ static void deliver(struct ckp_batcher *batcher, uint32_t partition)
     size_t header_bytes = (size_t)(write_header(header, batcher, partition) - header);
     uint8_t *start = batch->bytes + HEADER_BYTES_MAX - header_bytes;
     memcpy(start, header, header_bytes);
-    batch->bytes[HEADER_BYTES_MAX + batch->runs_bytes] = 0; /* end of the array of runs */
+    const uint8_t *end =
+        write_trailer(batch->bytes + HEADER_BYTES_MAX + batch->runs_bytes, batcher, batch);
     batcher->frames_told = batcher->counters->value[CKP_COUNT_FRAMES_RECEIVED];
     batcher->deliver(batcher->sink, &(struct ckp_batch){
                                         .bytes = start,
-                                        .size_bytes = header_bytes + batch->runs_bytes + 1,
+                                        .size_bytes = (size_t)(end - start),
                                         .partition = partition,
-                                        .packets = batch->packets,
+                                        .packets = batch->packets + batch->summarised_packets,
                                     });
     give_buffer(batcher, batch->bytes);
     batch->bytes = NULL;
     batch->sequence++;
     batch->packets_before += batch->packets;
+    batch->summarised_packets_before += batch->summarised_packets;
     batch->packets = batch->runs = batch->runs_bytes = 0;
+    batch->summarised_packets = batch->summaries = batch->summaries_bytes = 0;
 }
 
 static void open_batch(struct ckp_batcher *batcher, uint32_t partition, int64_t now_ns)
@@ -170,6 +194,14 @@ static void close_batch(struct ckp_batcher *batcher, uint32_t partition)
     deliver(batcher, partition);
 }
 
+static void close_if_full(struct ckp_batcher *batcher, uint32_t partition)
+{
+    const struct ckp_partition *batch = &batcher->partitions[partition];
+
+    if (batch->runs_bytes + batch->summaries_bytes >= batcher->config.flush_bytes)
+        close_batch(batcher, partition);
+}
+
 void ckp_batcher_add(struct ckp_batcher *batcher, uint32_t partition, const struct ckp_run *run,
                      int64_t now_ns)
 {
@@ -184,8 +216,27 @@ void ckp_batcher_add(struct ckp_batcher *batcher, uint32_t partition, const stru
     batch->packets += run->packets.count;
     ckp_count(batcher->counters, CKP_COUNT_PACKETS_ENCODED, run->packets.count);
     ckp_count(batcher->counters, CKP_COUNT_RUNS_ENCODED, 1);
-    if (batch->runs_bytes >= batcher->config.flush_bytes)
-        close_batch(batcher, partition);
+    close_if_full(batcher, partition);
+}
+
+void ckp_batcher_add_summary(struct ckp_batcher *batcher, uint32_t partition,
+                             const struct ckp_summary *summary, int64_t now_ns)
+{
+    struct ckp_partition *batch = &batcher->partitions[partition];
+    uint32_t packets = summary->sent_by[0].packets + summary->sent_by[1].packets;
+
+    if (!batch->bytes)
+        open_batch(batcher, partition, now_ns);
+
+    uint8_t *summaries = batch->bytes + summaries_at(batcher);
+    batch->summaries_bytes =
+        (uint32_t)(ckp_summary_write(summaries + batch->summaries_bytes, summary) - summaries);
+    batch->summaries++;
+    batch->summarised_packets += packets;
+    ckp_count(batcher->counters, CKP_COUNT_PACKETS_ENCODED, packets);
+    ckp_count(batcher->counters, CKP_COUNT_PACKETS_SUMMARISED, packets);
+    ckp_count(batcher->counters, CKP_COUNT_FLOWS_SUMMARISED, 1);
+    close_if_full(batcher, partition);
 }
 
 void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns)

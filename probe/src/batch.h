@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. Runs -> segment batches, one open batch a partition, flushed by size and by age. */
+/* PURE. Runs and summaries -> segment batches, one open batch a partition, flushed by size and by age. */
 #ifndef CKP_BATCH_H
 #define CKP_BATCH_H
 
 #include "counters.h"
-#include "run.h"
+#include "summary.h"
 
 /** The symbols of the schema's enum TimestampSource, in its order. */
 enum ckp_timestamp_source {
@@ -20,7 +20,7 @@ struct ckp_batch {
     const uint8_t *bytes;
     size_t size_bytes;
     uint32_t partition;
-    uint32_t packets;
+    uint32_t packets; /* in runs and summaries */
 };
 
 /** Takes a batch for good or counts it, and its packets, as undelivered: never fails silently. */
@@ -34,7 +34,7 @@ struct ckp_batch_config {
     uint32_t partition_count;
     uint64_t hash_seed;
     uint64_t schema_fingerprint;
-    size_t flush_bytes; /* of runs; a batch is at most one run larger */
+    size_t flush_bytes; /* of runs and summaries; a batch is at most one of them larger */
     int64_t flush_delay_ns;
     enum ckp_timestamp_source timestamp_source;
     int64_t timestamp_resolution_ns;
@@ -46,12 +46,16 @@ struct ckp_partition {
     uint8_t *bytes; /* NULL while the partition has no open batch */
     uint32_t runs_bytes;
     uint32_t runs;
-    uint32_t packets;
+    uint32_t packets; /* in runs */
+    uint32_t summaries_bytes;
+    uint32_t summaries;
+    uint32_t summarised_packets;
     uint32_t older; /* list of open batches in order of opening */
     uint32_t newer;
     int64_t opened_ns;
     uint64_t sequence;
     uint64_t packets_before;
+    uint64_t summarised_packets_before;
 };
 
 struct ckp_batcher {
@@ -75,6 +79,10 @@ void ckp_batcher_free(struct ckp_batcher *batcher);
 /** Adds a run to its partition's batch at capture clock `now_ns` and counts its packets. */
 void ckp_batcher_add(struct ckp_batcher *batcher, uint32_t partition, const struct ckp_run *run,
                      int64_t now_ns);
+
+/** The same for a whole flow. */
+void ckp_batcher_add_summary(struct ckp_batcher *batcher, uint32_t partition,
+                             const struct ckp_summary *summary, int64_t now_ns);
 
 /** Delivers the batches opened at least flush_delay_ns ago. */
 void ckp_batcher_flush_due(struct ckp_batcher *batcher, int64_t now_ns);

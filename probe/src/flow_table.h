@@ -19,7 +19,8 @@ struct ckp_flow {
     bool has_initial_sequence_number[2];
     bool has_fin[2];
     int64_t last_ns;       /* its last packet */
-    int64_t run_end_ns;    /* end of the second that its open run lies in */
+    int64_t run_end_ns;    /* end of the second that its open run lies in; while it is held, up to
+                              when all that was due has been done */
     int64_t clock_last_ns; /* capture clock at its last packet */
     uint32_t initial_sequence_number[2];
     bool is_bare_syn;    /* nothing but SYNs so far */
@@ -29,6 +30,8 @@ struct ckp_flow {
     uint16_t vlan_id;
     bool is_reversed; /* the lower endpoint of its key is the higher one of the written key */
     uint8_t proofs;   /* that it is no SYN of a flood: see flow_tracker.c */
+    bool is_held;     /* may stay a mouse: all its packets wait in the open run */
+    uint8_t data_packets; /* while it is held */
 
     uint64_t hash; /* of the table */
     int64_t start_ns;

@@ -29,6 +29,7 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->counters = counters;
     tracker->idle_ns = limits->idle_ns;
     tracker->flows_max = limits->flows_max;
+    tracker->mouse_packets = limits->mouse_packets;
     tracker->table_seed = limits->table_seed;
     tracker->shed_seed = limits->shed_seed;
     tracker->shed_level = 0;
@@ -38,6 +39,7 @@ bool ckp_flow_tracker_init(struct ckp_flow_tracker *tracker, const struct ckp_fl
     tracker->oldest_run = tracker->newest_run = CKP_FLOW_NONE;
     tracker->oldest_unproven = tracker->newest_unproven = CKP_FLOW_NONE;
     tracker->unproven = 0;
+    tracker->waiting_runs = 0;
     tracker->eviction_hand = 0;
     for (unsigned i = 0; i < CKP_CLOCK_STRAYS; i++)
         tracker->stray_flows[i] = CKP_FLOW_NONE;
@@ -64,10 +66,12 @@ static void link_run(struct ckp_flow_tracker *tracker, uint32_t handle, struct c
     else
         ckp_flow_at(&tracker->table, tracker->newest_run)->newer_run = handle;
     tracker->newest_run = handle;
+    tracker->waiting_runs += !flow->is_held;
 }
 
 static void unlink_run(struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
 {
+    tracker->waiting_runs -= !flow->is_held;
     if (flow->older_run == CKP_FLOW_NONE)
         tracker->oldest_run = flow->newer_run;
     else
@@ -156,16 +160,8 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
 
 static void close_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
 {
-    if (flow->run.packets)
+    if (flow->run.packets && !flow->is_held)
         write_run(tracker, flow, flow->last_ns, CKP_END_NONE);
-}
-
-static void close_oldest_run(struct ckp_flow_tracker *tracker)
-{
-    close_run(tracker, ckp_flow_at(&tracker->table, tracker->oldest_run));
-    if (tracker->oldest_run != CKP_FLOW_NONE)
-        look_ahead(tracker, tracker->oldest_run,
-                   ckp_flow_at(&tracker->table, tracker->oldest_run)->newer_run);
 }
 
 static const enum ckp_counter end_counter[] = {
@@ -179,16 +175,7 @@ static const enum ckp_counter end_counter[] = {
 };
 
 static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t observed_until_ns,
-                     enum ckp_end_reason reason)
-{
-    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
-
-    write_run(tracker, flow, observed_until_ns, reason);
-    ckp_count(tracker->counters, end_counter[reason], 1);
-    if (flow->proofs < PROOFS)
-        unlink_unproven(tracker, flow);
-    ckp_flow_table_remove(&tracker->table, handle);
-}
+                     enum ckp_end_reason reason);
 
 /* A flow that lingers has its reason already. */
 static enum ckp_end_reason end_reason_of(const struct ckp_flow *flow, enum ckp_end_reason otherwise)
@@ -209,11 +196,12 @@ static int64_t next_due_ns(const struct ckp_flow_tracker *tracker, const struct 
 
     if (flow->closing)
         silence_ns = LINGER_NS;
-    else if (quiet_ns(flow) < tracker->idle_ns)
+    else if (!flow->is_held && quiet_ns(flow) < tracker->idle_ns)
         silence_ns = quiet_ns(flow);
 
     int64_t due_ns = flow->last_ns + silence_ns;
-    return flow->run.packets && flow->run_end_ns < due_ns ? flow->run_end_ns : due_ns;
+    bool is_waiting = flow->run.packets && !flow->is_held;
+    return is_waiting && flow->run_end_ns < due_ns ? flow->run_end_ns : due_ns;
 }
 
 static void schedule(struct ckp_flow_tracker *tracker, uint32_t handle)
@@ -224,13 +212,24 @@ static void schedule(struct ckp_flow_tracker *tracker, uint32_t handle)
     ckp_flow_table_schedule(&tracker->table, handle, flow->clock_last_ns + silence_ns + GRACE_NS);
 }
 
+static void mark_quiet(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
+{
+    if (!flow->is_held) {
+        close_run(tracker, flow);
+        write_run(tracker, flow, flow->last_ns + quiet_ns(flow), CKP_END_NONE);
+    }
+    flow->quiet_marks++;
+}
+
 /* Writes all that is due up to the flow's own time `until_ns`. @return false if the flow ended */
 static bool settle(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t until_ns)
 {
     struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
     int64_t silence_ns = until_ns - flow->last_ns;
 
-    if (until_ns >= flow->run_end_ns)
+    if (flow->is_held)
+        flow->run_end_ns = until_ns;
+    else if (until_ns >= flow->run_end_ns)
         close_run(tracker, flow);
     if (flow->closing) {
         if (silence_ns < LINGER_NS)
@@ -238,10 +237,8 @@ static bool settle(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t un
         end_flow(tracker, handle, flow->last_ns + LINGER_NS, (enum ckp_end_reason)flow->closing);
         return false;
     }
-    for (; quiet_ns(flow) <= silence_ns && quiet_ns(flow) < tracker->idle_ns; flow->quiet_marks++) {
-        close_run(tracker, flow);
-        write_run(tracker, flow, flow->last_ns + quiet_ns(flow), CKP_END_NONE);
-    }
+    while (quiet_ns(flow) <= silence_ns && quiet_ns(flow) < tracker->idle_ns)
+        mark_quiet(tracker, flow);
     if (silence_ns < tracker->idle_ns)
         return true;
     end_flow(tracker, handle, flow->last_ns + tracker->idle_ns, CKP_END_IDLE);
@@ -406,6 +403,7 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
     flow->tunnel_id = packet->tunnel_id;
     flow->is_bare_syn = true;
     link_unproven(tracker, handle, flow);
+    flow->is_held = tracker->mouse_packets > 0;
     ckp_count(tracker->counters, CKP_COUNT_FLOWS_STARTED, 1);
     return handle;
 }
@@ -427,6 +425,8 @@ static uint32_t flow_of(struct ckp_flow_tracker *tracker, const struct ckp_packe
     return start_flow(tracker, packet, hash);
 }
 
+static void let_go(struct ckp_flow_tracker *tracker, uint32_t handle);
+
 /* The oldest open run is cut short: nothing is lost. Where flows may be ended for others, a flood
  * that holds half of the memory is not told of twice, by a run and by an end mark. */
 static void make_room(struct ckp_flow_tracker *tracker, uint32_t handle)
@@ -440,19 +440,26 @@ static void make_room(struct ckp_flow_tracker *tracker, uint32_t handle)
         end_flow(tracker, oldest, flow->last_ns, end_reason_of(flow, CKP_END_EVICTED));
         return;
     }
-    ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
-    close_oldest_run(tracker);
+    if (flow->is_held) {
+        ckp_count(tracker->counters, CKP_COUNT_FLOWS_EXPORTED_EARLY, 1);
+        let_go(tracker, oldest);
+    }
+    if (flow->run.packets)
+        ckp_count(tracker->counters, CKP_COUNT_RUNS_CUT_SHORT, 1);
+    close_run(tracker, flow);
+    if (tracker->oldest_run != CKP_FLOW_NONE)
+        look_ahead(tracker, tracker->oldest_run,
+                   ckp_flow_at(&tracker->table, tracker->oldest_run)->newer_run);
 }
 
 /* Opens a run if there is none, and appends. */
 static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
-                   const struct ckp_packet *packet)
+                   const struct ckp_segment *segment, const struct ckp_sack_block *sack)
 {
     struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
-    const struct ckp_segment *segment = &packet->segment;
     bool was_open = flow->run.packets != 0;
 
-    while (!ckp_open_run_append(&tracker->pool, &flow->run, segment, packet->sack)) {
+    while (!ckp_open_run_append(&tracker->pool, &flow->run, segment, sack)) {
         make_room(tracker, handle);
         was_open = flow->run.packets != 0;
     }
@@ -460,7 +467,9 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
     flow->clock_last_ns = tracker->clock.now_ns;
     flow->quiet_marks = 0;
     if (!was_open) {
-        flow->run_end_ns = (segment->time_ns / CKP_NANOS_PER_SECOND + 1) * CKP_NANOS_PER_SECOND;
+        flow->run_end_ns =
+            flow->is_held ? segment->time_ns
+                          : (segment->time_ns / CKP_NANOS_PER_SECOND + 1) * CKP_NANOS_PER_SECOND;
         link_run(tracker, handle, flow);
         schedule(tracker, handle);
     }
@@ -475,6 +484,120 @@ static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle,
 
     if (time_ns < flow->run_end_ns - CKP_NANOS_PER_SECOND - REORDER_NS)
         close_run(tracker, flow);
+}
+
+static void add(struct ckp_flow_tracker *tracker, uint32_t handle,
+                const struct ckp_segment *segment, const struct ckp_sack_block *sack)
+{
+    cut_at_clock_step(tracker, handle, segment->time_ns);
+    append(tracker, handle, segment, sack);
+    learn(ckp_flow_at(&tracker->table, handle), segment); /* last: room may be made of this flow */
+}
+
+/* ---- mice ---- */
+
+/* A flow that was held lives its life once more, and this time it is written. */
+static void replay(struct ckp_flow_tracker *tracker, uint32_t handle,
+                   const struct ckp_packets *packets)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    const struct ckp_sack_block *sack = packets->sack_blocks;
+    int64_t clock_last_ns = flow->clock_last_ns;
+    uint8_t quiet_marks = flow->quiet_marks;
+    int64_t settled_ns = flow->run_end_ns;
+
+    flow->is_held = false;
+    flow->has_initial_sequence_number[0] = flow->has_initial_sequence_number[1] = false;
+    flow->has_fin[0] = flow->has_fin[1] = false;
+    flow->is_bare_syn = true;
+    flow->closing = CKP_END_NONE;
+    flow->quiet_marks = 0;
+    flow->run_end_ns = 0;
+    flow->last_ns = flow->start_ns;
+    for (uint32_t i = 0; i < packets->count; i++) {
+        const struct ckp_segment *segment = &packets->segments[i];
+        settle(tracker, handle, segment->time_ns); /* it goes on, or this were no packet of it */
+        add(tracker, handle, segment, sack);
+        sack += segment->sack_blocks;
+    }
+    if (settled_ns >= flow->run_end_ns)
+        close_run(tracker, flow);
+    while (flow->quiet_marks < quiet_marks)
+        mark_quiet(tracker, flow);
+    flow->clock_last_ns = clock_last_ns;
+    schedule(tracker, handle);
+}
+
+static struct ckp_packets take_held(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
+{
+    unlink_run(tracker, flow);
+    return ckp_open_run_take(&tracker->pool, &flow->run, &tracker->held);
+}
+
+/* Writes what was held; the flow goes on without being held. */
+static void let_go(struct ckp_flow_tracker *tracker, uint32_t handle)
+{
+    struct ckp_packets packets = take_held(tracker, ckp_flow_at(&tracker->table, handle));
+
+    replay(tracker, handle, &packets);
+}
+
+/* After each packet: a flow that has grown is held no more. */
+static void judge_size(struct ckp_flow_tracker *tracker, uint32_t handle,
+                       const struct ckp_segment *segment)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+
+    if (!flow->is_held)
+        return;
+    flow->data_packets = (uint8_t)(flow->data_packets + (segment->payload_bytes > 0));
+    if (flow->data_packets >= tracker->mouse_packets) {
+        let_go(tracker, handle);
+    } else if (flow->run.packets == CKP_RUN_PACKETS_MAX) {
+        ckp_count(tracker->counters, CKP_COUNT_FLOWS_EXPORTED_EARLY, 1);
+        let_go(tracker, handle);
+    } else if (flow->closing) {
+        schedule(tracker, handle); /* its end is nearer than it was */
+    }
+}
+
+/* @return false if it takes the packets to tell of the flow; they are written, and only its end
+ * is left */
+static bool summarise(struct ckp_flow_tracker *tracker, uint32_t handle, enum ckp_end_reason reason)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    struct ckp_packets packets = take_held(tracker, flow);
+    struct ckp_summary summary = {
+        .key = flow->written_key,
+        .vlan_id = flow->vlan_id,
+        .tunnel_id = flow->tunnel_id,
+        .flow_start_ns = flow->start_ns,
+        .quiet_ns = flow->quiet_marks ? quiet_ns(flow) / 2 : 0,
+        .end_reason = reason,
+    };
+
+    if (!ckp_summarise(&summary, &packets)) {
+        ckp_count(tracker->counters, CKP_COUNT_FLOWS_NOT_SUMMARISED, 1);
+        replay(tracker, handle, &packets);
+        return false;
+    }
+    if (flow->is_reversed)
+        ckp_summary_reverse(&summary);
+    ckp_batcher_add_summary(tracker->batcher, flow->partition, &summary, tracker->clock.now_ns);
+    return true;
+}
+
+static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t observed_until_ns,
+                     enum ckp_end_reason reason)
+{
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+
+    if (!flow->is_held || !summarise(tracker, handle, reason))
+        write_run(tracker, flow, observed_until_ns, reason);
+    ckp_count(tracker->counters, end_counter[reason], 1);
+    if (flow->proofs < PROOFS)
+        unlink_unproven(tracker, flow);
+    ckp_flow_table_remove(&tracker->table, handle);
 }
 
 /* The clock stood still while it did not believe these flows' packets: the leap it has made since
@@ -526,10 +649,9 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     ckp_flow_tracker_pass_time(tracker, packet->segment.time_ns);
 
     uint32_t handle = flow_of(tracker, packet, tracked->hash);
-    cut_at_clock_step(tracker, handle, packet->segment.time_ns);
-    learn(ckp_flow_at(&tracker->table, handle), &packet->segment);
     prove(tracker, ckp_flow_at(&tracker->table, handle), &packet->segment);
-    append(tracker, handle, packet);
+    add(tracker, handle, &packet->segment, packet->sack);
+    judge_size(tracker, handle, &packet->segment);
     if (tracker->clock.strays)
         tracker->stray_flows[tracker->clock.strays - 1] = handle;
 }
@@ -544,13 +666,18 @@ void ckp_flow_tracker_leave_out(struct ckp_flow_tracker *tracker, const struct c
 
 bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker)
 {
-    return tracker->oldest_run != CKP_FLOW_NONE || ckp_batcher_has_open(tracker->batcher);
+    return tracker->waiting_runs > 0 || ckp_batcher_has_open(tracker->batcher);
 }
 
 void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker)
 {
-    while (tracker->oldest_run != CKP_FLOW_NONE)
-        close_oldest_run(tracker);
+    for (uint32_t next, handle = tracker->oldest_run; handle != CKP_FLOW_NONE; handle = next) {
+        struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+        next = flow->newer_run;
+        if (next != CKP_FLOW_NONE)
+            look_ahead(tracker, next, ckp_flow_at(&tracker->table, next)->newer_run);
+        close_run(tracker, flow);
+    }
     ckp_batcher_flush(tracker->batcher);
 }
 

@@ -19,6 +19,7 @@ struct ckp_flow_tracker {
     struct ckp_counters *counters;
     int64_t idle_ns;    /* silence that ends a flow */
     uint32_t flows_max; /* beyond which a long silent flow is evicted */
+    uint32_t mouse_packets; /* data packets from which a flow is written as runs from the start */
     uint64_t table_seed;
     uint64_t shed_seed;
     uint32_t shed_level; /* see shedder.h */
@@ -31,15 +32,18 @@ struct ckp_flow_tracker {
     uint32_t oldest_unproven; /* flows that may be of a flood, in order of their start */
     uint32_t newest_unproven;
     uint32_t unproven;
+    uint32_t waiting_runs; /* those among them that are not held */
     uint32_t eviction_hand;
     ckp_anonymise_fn *anonymise;
     void *anonymiser;
     struct ckp_run_copy copy;
+    struct ckp_run_copy held; /* of a flow that is held no more */
 };
 
 struct ckp_flow_limits {
     int64_t idle_ns;
     uint32_t flows_max;
+    uint32_t mouse_packets; /* at most 50; 0: no flow is held */
     size_t run_memory_bytes;
     uint64_t table_seed; /* random; nothing that is written depends on it */
     uint64_t shed_seed;  /* of the flows' real addresses; the same for all taps */
@@ -87,10 +91,10 @@ void ckp_flow_tracker_leave_out(struct ckp_flow_tracker *tracker,
 /** Does all that is due at the tap at `time_ns`, without a packet. */
 void ckp_flow_tracker_pass_time(struct ckp_flow_tracker *tracker, int64_t time_ns);
 
-/** Whether any packet waits in an open run, or any run in an open batch. */
+/** Whether any packet waits in an open run, but those of mice, or any run in an open batch. */
 bool ckp_flow_tracker_has_open(const struct ckp_flow_tracker *tracker);
 
-/** Closes all open runs and delivers all open batches; the flows go on. */
+/** Closes all open runs but those of mice, and delivers all open batches; the flows go on. */
 void ckp_flow_tracker_release(struct ckp_flow_tracker *tracker);
 
 /** Ends all flows: the capture is over. */

@@ -18,8 +18,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define WHY_BYTES_MAX  1024
-#define PORT_FLOWS_MAX 1000000u
+#define WHY_BYTES_MAX      1024
+#define PORT_FLOWS_MAX     1000000u
+#define PORT_MOUSE_PACKETS 16u
 
 /* Of records that Kafka has not acknowledged, for all workers. */
 #define KAFKA_QUEUE_KILOBYTES 65536u
@@ -159,6 +160,13 @@ static uint64_t shed_seed(const struct ckp_output *output)
     return anonymiser ? ckp_anonymise_number(anonymiser, seed) : seed;
 }
 
+static uint32_t mouse_packets(const struct ckp_options *options, const struct ckp_source *source)
+{
+    if (options->value[CKP_OPTION_MOUSE_PACKETS].is_given)
+        return (uint32_t)ckp_option_number(options, CKP_OPTION_MOUSE_PACKETS);
+    return source->is_lossless ? 0 : PORT_MOUSE_PACKETS;
+}
+
 static bool start_worker(const struct ckp_output *output, const struct ckp_source *source,
                          uint32_t worker, uint32_t partition_count)
 {
@@ -180,6 +188,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
     struct ckp_flow_limits limits = {
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
         .flows_max = (flows_max(options, source) - 1) / output->worker_count + 1,
+        .mouse_packets = mouse_packets(options, source),
         .run_memory_bytes =
             ckp_option_number(options, CKP_OPTION_RUN_MEMORY) / output->worker_count,
         .shed_seed = shed_seed(output),

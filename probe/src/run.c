@@ -3,13 +3,6 @@
 
 #include "avro.h"
 
-/* The union of null and a number. */
-static uint8_t *write_optional(uint8_t *out, bool is_there, int64_t value)
-{
-    out = ckp_write_zigzag(out, is_there ? 1 : 0);
-    return is_there ? ckp_write_zigzag(out, value) : out;
-}
-
 static uint8_t *write_endpoint(uint8_t *out, const struct ckp_address *address, bool is_ipv6,
                                uint16_t port)
 {
@@ -19,15 +12,19 @@ static uint8_t *write_endpoint(uint8_t *out, const struct ckp_address *address, 
     return ckp_write_zigzag(out, port);
 }
 
-uint8_t *ckp_run_write(uint8_t *out, const struct ckp_run *run)
+uint8_t *ckp_place_write(uint8_t *out, const struct ckp_flow_key *key, uint16_t vlan_id,
+                         int64_t tunnel_id)
 {
-    const struct ckp_flow_key *key = run->key;
-
     out = ckp_write_zigzag(out, key->domain);
     out = write_endpoint(out, &key->low_address, key->is_ipv6, key->low_port);
     out = write_endpoint(out, &key->high_address, key->is_ipv6, key->high_port);
-    out = write_optional(out, run->vlan_id != CKP_VLAN_NONE, run->vlan_id);
-    out = write_optional(out, run->tunnel_id != CKP_TUNNEL_NONE, run->tunnel_id);
+    out = ckp_write_optional(out, vlan_id != CKP_VLAN_NONE, vlan_id);
+    return ckp_write_optional(out, tunnel_id != CKP_TUNNEL_NONE, tunnel_id);
+}
+
+uint8_t *ckp_run_write(uint8_t *out, const struct ckp_run *run)
+{
+    out = ckp_place_write(out, run->key, run->vlan_id, run->tunnel_id);
     out = ckp_write_zigzag(out, run->flow_start_ns);
     out = ckp_write_zigzag(out, (int64_t)run->packets_before);
     out = ckp_write_zigzag(out, run->observed_until_ns);

@@ -32,6 +32,11 @@ struct ckp_run {
     struct ckp_packets packets;
 };
 
+/** Writes the fields that say whose packets they are and where they passed, at most 80 bytes; runs and
+ * summaries begin with them. */
+uint8_t *ckp_place_write(uint8_t *out, const struct ckp_flow_key *key, uint16_t vlan_id,
+                         int64_t tunnel_id);
+
 #define CKP_RUN_ENCODED_MAX (CKP_COLUMNS_ENCODED_MAX + 128u)
 
 /** Writes the record, at most CKP_RUN_ENCODED_MAX bytes, and returns the byte after. */

@@ -24,9 +24,25 @@ static void require(bool is_true)
         abort();
 }
 
+/* What a reader refuses would cost the whole batch. */
+static void check_summary(const struct read_summary *summary)
+{
+    require(summary->duration_ns >= 0 && summary->quiet_ns >= 0 && summary->syns <= 256);
+    require(summary->server_delay_ns <= summary->duration_ns);
+    require(summary->client_delay_ns <= summary->duration_ns);
+    for (int i = 0; i < 2; i++) {
+        const struct ckp_summary_direction *sent = &summary->sent_by[i];
+        require(sent->data_packets <= sent->packets && sent->full_packets <= sent->data_packets);
+        require(sent->data_bytes >= sent->largest_data_bytes);
+        require(sent->data_bytes <= sent->data_packets * sent->largest_data_bytes);
+        require(sent->header_bytes < 1u << 24 && sent->acknowledged_bytes <= INT32_MAX);
+    }
+}
+
 static void check_batch(void *sink, const struct ckp_batch *batch)
 {
     static struct read_run run;
+    static struct read_summary summary;
     uint8_t *bytes = malloc(batch->size_bytes); /* exactly as large */
     struct read_batch header;
     int64_t packets = 0;
@@ -40,9 +56,18 @@ static void check_batch(void *sink, const struct ckp_batch *batch)
         read_run(&reader, &run);
         packets += run.packets.count;
     }
+    read_runs_end(&reader, &header);
+    require(packets == header.packets);
+    packets = 0;
+    for (int64_t i = 0; i < header.summaries; i++) {
+        read_summary(&reader, &summary);
+        check_summary(&summary);
+        packets += summary.sent_by[0].packets + summary.sent_by[1].packets;
+    }
     read_batch_end(&reader, &header);
     free(bytes);
-    require(packets == batch->packets && packets == header.packets);
+    require(packets == header.summarised_packets);
+    require(header.packets + header.summarised_packets == batch->packets);
     ckp_count(&worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
     ckp_count(&worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
 }
@@ -84,7 +109,7 @@ static void observe(const uint8_t *data, size_t count, int64_t time_ns)
     free(bytes);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void observe_all(const uint8_t *data, size_t size, uint32_t mouse_packets)
 {
     static const struct ckp_frame_reading reading = {.tunnels = CKP_TUNNELS_INNER};
     static const struct ckp_batch_config batches = {
@@ -96,8 +121,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .timestamp_source = CKP_TIMESTAMP_FILE,
         .timestamp_resolution_ns = 1,
     };
-    static const struct ckp_flow_limits limits = {
-        .idle_ns = 10 * CKP_NANOS_PER_SECOND, .flows_max = 4, .run_memory_bytes = 4 * 260};
+    const struct ckp_flow_limits limits = {.idle_ns = 10 * CKP_NANOS_PER_SECOND,
+                                           .flows_max = 4,
+                                           .mouse_packets = mouse_packets,
+                                           .run_memory_bytes = 4 * 260};
     int64_t time_ns = 1700000000 * CKP_NANOS_PER_SECOND;
 
     require(ckp_worker_init(&worker, &reading, &batches, &limits, check_batch, NULL));
@@ -116,5 +143,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ckp_worker_finish(&worker);
     require(ckp_ledger_is_balanced(&worker.counters, stderr));
     ckp_worker_free(&worker);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    observe_all(data, size, 0);
+    observe_all(data, size, 3);
     return 0;
 }

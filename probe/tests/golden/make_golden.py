@@ -126,25 +126,43 @@ def optional(text, branch):
     return None if text == "-" else {branch: int(text)}
 
 
+def place(fields):
+    return {
+        "domain": int(fields["domain"]),
+        "low_address": address(fields["low_address"]), "low_port": int(fields["low_port"]),
+        "high_address": address(fields["high_address"]), "high_port": int(fields["high_port"]),
+        "vlan_id": optional(fields["vlan_id"], "int"),
+        "tunnel_id": optional(fields["tunnel_id"], "long"),
+        "flow_start_ns": int(fields["flow_start_ns"]),
+    }
+
+
 def finish_run(run, packets):
-    fields = {
-        "domain": int(run["domain"]),
-        "low_address": address(run["low_address"]), "low_port": int(run["low_port"]),
-        "high_address": address(run["high_address"]), "high_port": int(run["high_port"]),
-        "vlan_id": optional(run["vlan_id"], "int"),
-        "tunnel_id": optional(run["tunnel_id"], "long"),
-        "flow_start_ns": int(run["flow_start_ns"]),
+    return {
+        **place(run),
         "packets_before": int(run["packets_before"]),
         "observed_until_ns": int(run["observed_until_ns"]),
         "end_reason": run["end_reason"],
         "packets": len(packets),
         "columns": columns(packets, ":" in run["low_address"]),
     }
-    return fields
+
+
+def summary(fields):
+    return {
+        **place(fields),
+        "duration_ns": int(fields["duration_ns"]), "quiet_ns": int(fields["quiet_ns"]),
+        "end_reason": fields["end_reason"],
+        "client": optional(fields["client"], "int"),
+        "client_sequence_number": optional(fields["client_sequence_number"], "long"),
+        "syns": int(fields["syns"]),
+        "server_delay_ns": optional(fields["server_delay_ns"], "long"),
+        "client_delay_ns": optional(fields["client_delay_ns"], "long"),
+    }
 
 
 def parse(lines):
-    batch, counters, runs = {}, [], []
+    batch, counters, runs, summaries = {}, [], [], []
     for line in lines:
         kind, *tokens = line.split()
         fields = dict(token.split("=", 1) for token in tokens)
@@ -157,10 +175,17 @@ def parse(lines):
             runs.append((fields, []))
         elif kind == "packet":
             runs[-1][1].append(parse_packet(fields))
+        elif kind == "summary":
+            summaries.append(summary(fields))
+        elif kind in ("sent_by_low", "sent_by_high"):
+            summaries[-1][kind] = {name: int(value) for name, value in fields.items()}
         else:
             raise ValueError(line)
     batch["counters"] = counters
     batch["runs"] = [finish_run(run, packets) for run, packets in runs]
+    batch["summarised_packets_before"] = batch.get("summarised_packets_before", 0)
+    batch["summarised_packets"] = batch.get("summarised_packets", 0)
+    batch["summaries"] = summaries
     return batch
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a batch stream as text: one line a batch, a run and a packet.
+"""Prints a batch stream as text: one line a batch, a run, a packet and a summary.
 
 usage: read_batches.py [RESOLUTION_NS] < STREAM     rounds all times down to the resolution
 
@@ -48,18 +48,24 @@ class Reader:
         return self.at == len(self.data)
 
 
-def read_value(reader, schema):
+def read_value(reader, schema, named=None):
     """Generic Avro, as far as the schema needs it."""
+    named = {} if named is None else named
     if isinstance(schema, list):
-        return read_value(reader, schema[reader.zigzag()])
+        return read_value(reader, schema[reader.zigzag()], named)
+    if isinstance(schema, str) and schema in named:
+        schema = named[schema]
     kind = schema["type"] if isinstance(schema, dict) else schema
+    if kind in ("record", "enum"):
+        named[schema["name"]] = schema
     if kind == "record":
-        return {field["name"]: read_value(reader, field["type"]) for field in schema["fields"]}
+        return {field["name"]: read_value(reader, field["type"], named)
+                for field in schema["fields"]}
     if kind == "array":
         items = []
         while count := reader.zigzag():
             assert count > 0, "the probe writes no block sizes"
-            items += [read_value(reader, schema["items"]) for _ in range(count)]
+            items += [read_value(reader, schema["items"], named) for _ in range(count)]
         return items
     if kind == "enum":
         return schema["symbols"][reader.zigzag()]
@@ -183,6 +189,25 @@ def endpoint(run, side):
     return f"{ipaddress.ip_address(run[side + '_address'])} {run[side + '_port']}"
 
 
+def describe_direction(sent):
+    return (f"packets {sent['packets']} data {sent['data_packets']} bytes {sent['data_bytes']}"
+            f" header {sent['header_bytes']} acknowledged {sent['acknowledged_bytes']}"
+            f" largest {sent['largest_data_bytes']} full {sent['full_packets']}"
+            f" mss {sent['maximum_segment_size']} flags {sent['flags']}")
+
+
+def describe_summary(summary):
+    tags = "".join(f" {key}={summary[key]}" for key in ("domain", "vlan_id", "tunnel_id")
+                   if summary[key])
+    values = (f"{name} {summary[name]}" for name in (
+        "flow_start_ns", "duration_ns", "quiet_ns", "end_reason", "client",
+        "client_sequence_number", "syns", "server_delay_ns", "client_delay_ns"))
+    return "\n".join((
+        f"  summary {endpoint(summary, 'low')} {endpoint(summary, 'high')}{tags} " + " ".join(values),
+        "    > " + describe_direction(summary["sent_by_low"]),
+        "    < " + describe_direction(summary["sent_by_high"])))
+
+
 def round_times(batch, resolution_ns):
     for run in batch["runs"]:
         for name in ("flow_start_ns", "observed_until_ns"):
@@ -193,7 +218,8 @@ def main():
     resolution_ns = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     for _, batch in read_stream(sys.stdin.buffer):
         round_times(batch, resolution_ns)
-        header = {key: value for key, value in batch.items() if key not in ("runs", "counters")}
+        header = {key: value for key, value in batch.items()
+                  if key not in ("runs", "counters", "summaries")}
         print("batch", *(f"{key}={value}" for key, value in header.items()),
               *(f"{c['name']}={c['value']}" for c in batch["counters"]))
         for run in batch["runs"]:
@@ -206,6 +232,8 @@ def main():
             for packet in decode_packets(run):
                 packet["time_ns"] -= packet["time_ns"] % resolution_ns
                 print(describe_packet(packet))
+        for summary in batch["summaries"]:
+            print(describe_summary(summary))
 
 
 if __name__ == "__main__":

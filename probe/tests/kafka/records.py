@@ -42,7 +42,7 @@ def packets_by_partition(lines):
         value = bytes.fromhex(text)
         for _, batch in read_stream(io.BytesIO(struct.pack("<I", len(value)) + value)):
             assert batch["partition"] == int(partition), "the header says another partition"
-            packets[int(partition)] += batch["packets"]
+            packets[int(partition)] += batch["packets"] + batch["summarised_packets"]
     return packets
 
 

@@ -80,9 +80,17 @@ void read_batch_header(struct batch_reader *reader, struct read_batch *batch)
     batch->runs = zigzag(reader);
 }
 
-void read_batch_end(struct batch_reader *reader, const struct read_batch *batch)
+void read_runs_end(struct batch_reader *reader, struct read_batch *batch)
 {
     REQUIRE(batch->runs == 0 || zigzag(reader) == 0);
+    batch->summarised_packets_before = zigzag(reader);
+    batch->summarised_packets = zigzag(reader);
+    batch->summaries = zigzag(reader);
+}
+
+void read_batch_end(struct batch_reader *reader, const struct read_batch *batch)
+{
+    REQUIRE(batch->summaries == 0 || zigzag(reader) == 0);
     REQUIRE(reader->at == reader->end);
 }
 
@@ -105,7 +113,7 @@ static size_t endpoint(struct batch_reader *reader, uint8_t *address, uint16_t *
     return count;
 }
 
-void read_run(struct batch_reader *reader, struct read_run *run)
+static void read_place(struct batch_reader *reader, struct read_run *run)
 {
     run->domain = (uint32_t)zigzag(reader);
     run->address_bytes = endpoint(reader, run->low_address, &run->low_port);
@@ -113,6 +121,39 @@ void read_run(struct batch_reader *reader, struct read_run *run)
     run->vlan_id = optional(reader);
     run->tunnel_id = optional(reader);
     run->flow_start_ns = zigzag(reader);
+}
+
+static void read_direction(struct batch_reader *reader, struct ckp_summary_direction *sent)
+{
+    sent->packets = (uint32_t)zigzag(reader);
+    sent->data_packets = (uint32_t)zigzag(reader);
+    sent->data_bytes = (uint32_t)zigzag(reader);
+    sent->header_bytes = (uint32_t)zigzag(reader);
+    sent->acknowledged_bytes = (uint32_t)zigzag(reader);
+    sent->largest_data_bytes = (uint32_t)zigzag(reader);
+    sent->full_packets = (uint32_t)zigzag(reader);
+    sent->maximum_segment_size = (uint16_t)zigzag(reader);
+    sent->flags = (uint8_t)zigzag(reader);
+}
+
+void read_summary(struct batch_reader *reader, struct read_summary *summary)
+{
+    read_place(reader, &summary->place);
+    summary->duration_ns = zigzag(reader);
+    summary->quiet_ns = zigzag(reader);
+    summary->place.end_reason = (enum ckp_end_reason)zigzag(reader);
+    summary->client = optional(reader);
+    summary->client_sequence_number = optional(reader);
+    summary->syns = zigzag(reader);
+    summary->server_delay_ns = optional(reader);
+    summary->client_delay_ns = optional(reader);
+    read_direction(reader, &summary->sent_by[0]);
+    read_direction(reader, &summary->sent_by[1]);
+}
+
+void read_run(struct batch_reader *reader, struct read_run *run)
+{
+    read_place(reader, run);
     run->packets_before = zigzag(reader);
     run->observed_until_ns = zigzag(reader);
     run->end_reason = (enum ckp_end_reason)zigzag(reader);

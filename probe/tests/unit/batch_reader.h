@@ -4,7 +4,7 @@
 #ifndef CKP_TESTS_BATCH_READER_H
 #define CKP_TESTS_BATCH_READER_H
 
-#include "run.h"
+#include "summary.h"
 
 #include <stdio.h>
 
@@ -36,6 +36,16 @@ struct read_batch {
     int64_t session, worker, partition, partition_count, hash_seed, sequence, packets_before;
     int64_t packets, timestamp_source, timestamp_resolution_ns;
     int64_t counters, runs; /* how many; the runs follow, to be read one by one */
+    int64_t summarised_packets_before, summarised_packets;
+    int64_t summaries; /* how many; they follow, to be read one by one */
+};
+
+struct read_summary {
+    struct read_run place; /* domain to flow_start_ns, and the end */
+    int64_t duration_ns, quiet_ns;
+    int64_t client, client_sequence_number, server_delay_ns, client_delay_ns; /* -1: null */
+    int64_t syns;
+    struct ckp_summary_direction sent_by[2];
 };
 
 /* All of these abort with a sentence on standard error if the bytes are not what they should be. */
@@ -43,6 +53,8 @@ void read_batch_header(struct batch_reader *reader, struct read_batch *batch);
 void read_run(struct batch_reader *reader, struct read_run *run);
 void read_columns(struct batch_reader *reader, struct read_packets *packets, uint32_t count,
                   bool is_ipv6);
+void read_runs_end(struct batch_reader *reader, struct read_batch *batch);
+void read_summary(struct batch_reader *reader, struct read_summary *summary);
 void read_batch_end(struct batch_reader *reader, const struct read_batch *batch);
 
 #endif

@@ -193,6 +193,7 @@ static void keep(void *sink, const struct ckp_batch *batch)
     read_batch_header(&reader, &header);
     for (int64_t i = 0; i < header.runs; i++, written->runs++)
         read_run(&reader, &written->run);
+    read_runs_end(&reader, &header);
     read_batch_end(&reader, &header);
     written->partition = batch->partition;
 }

@@ -67,6 +67,7 @@ static void keep(void *sink, const struct ckp_batch *batch)
         packets += run.packets.count;
         describe(probe, &run);
     }
+    read_runs_end(&reader, &header);
     read_batch_end(&reader, &header);
     assert_int_equal(packets, batch->packets);
     assert_int_equal(packets, header.packets);

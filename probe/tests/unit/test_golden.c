@@ -14,6 +14,7 @@
 
 #define FILE_BYTES_MAX (1u << 20)
 #define RUNS_MAX       16
+#define SUMMARIES_MAX  4
 #define LINE_BYTES_MAX 4096
 
 struct golden_run {
@@ -24,14 +25,21 @@ struct golden_run {
     uint32_t sack_count;
 };
 
+struct golden_summary {
+    struct ckp_flow_key key;
+    struct ckp_summary summary;
+};
+
 struct golden_batch {
     char text[2][256]; /* probe, tap */
     struct ckp_batch_config config;
     uint32_t partition;
-    uint64_t sequence, packets_before;
+    uint64_t sequence, packets_before, summarised_packets_before;
     struct ckp_counters counters;
     struct golden_run runs[RUNS_MAX];
     int run_count;
+    struct golden_summary summaries[SUMMARIES_MAX];
+    int summary_count;
 };
 
 static struct golden_batch golden;
@@ -90,6 +98,7 @@ static void parse_batch(const char *line)
     golden.partition = (uint32_t)number(line, "partition");
     golden.sequence = (uint64_t)number(line, "sequence");
     golden.packets_before = (uint64_t)number(line, "packets_before");
+    golden.summarised_packets_before = (uint64_t)number(line, "summarised_packets_before");
 }
 
 static void parse_counter(const char *line)
@@ -112,21 +121,39 @@ static struct ckp_address parse_address(const char *text, bool *is_ipv6)
     return *is_ipv6 ? ckp_address_from_ipv6(bytes) : ckp_address_from_ipv4(bytes);
 }
 
+static void parse_key(struct ckp_flow_key *key, const char *line)
+{
+    key->domain = (uint32_t)number(line, "domain");
+    key->low_address = parse_address(field(line, "low_address"), &key->is_ipv6);
+    key->high_address = parse_address(field(line, "high_address"), &key->is_ipv6);
+    key->low_port = (uint16_t)number(line, "low_port");
+    key->high_port = (uint16_t)number(line, "high_port");
+}
+
+static uint16_t parse_vlan(const char *line)
+{
+    const char *vlan_id = field(line, "vlan_id");
+
+    return *vlan_id == '-' ? CKP_VLAN_NONE : (uint16_t)strtol(vlan_id, NULL, 10);
+}
+
+static int64_t parse_tunnel(const char *line)
+{
+    const char *tunnel_id = field(line, "tunnel_id");
+
+    return *tunnel_id == '-' ? CKP_TUNNEL_NONE : strtoll(tunnel_id, NULL, 10);
+}
+
 static void parse_run(const char *line)
 {
     struct golden_run *run = &golden.runs[golden.run_count++];
-    const char *vlan_id = field(line, "vlan_id"), *tunnel_id = field(line, "tunnel_id");
 
     run->sack_count = 0;
-    run->key.domain = (uint32_t)number(line, "domain");
-    run->key.low_address = parse_address(field(line, "low_address"), &run->key.is_ipv6);
-    run->key.high_address = parse_address(field(line, "high_address"), &run->key.is_ipv6);
-    run->key.low_port = (uint16_t)number(line, "low_port");
-    run->key.high_port = (uint16_t)number(line, "high_port");
+    parse_key(&run->key, line);
     run->run = (struct ckp_run){
         .key = &run->key,
-        .vlan_id = *vlan_id == '-' ? CKP_VLAN_NONE : (uint16_t)strtol(vlan_id, NULL, 10),
-        .tunnel_id = *tunnel_id == '-' ? CKP_TUNNEL_NONE : strtoll(tunnel_id, NULL, 10),
+        .vlan_id = parse_vlan(line),
+        .tunnel_id = parse_tunnel(line),
         .flow_start_ns = number(line, "flow_start_ns"),
         .packets_before = (uint64_t)number(line, "packets_before"),
         .observed_until_ns = number(line, "observed_until_ns"),
@@ -176,6 +203,45 @@ static void parse_packet(const char *line)
         parse_sack(run, segment, field(line, "sack_blocks"));
 }
 
+static void parse_summary(const char *line)
+{
+    struct golden_summary *golden_summary = &golden.summaries[golden.summary_count++];
+
+    parse_key(&golden_summary->key, line);
+    golden_summary->summary = (struct ckp_summary){
+        .key = &golden_summary->key,
+        .vlan_id = parse_vlan(line),
+        .tunnel_id = parse_tunnel(line),
+        .flow_start_ns = number(line, "flow_start_ns"),
+        .duration_ns = number(line, "duration_ns"),
+        .quiet_ns = number(line, "quiet_ns"),
+        .end_reason = index_of(field(line, "end_reason"), reasons),
+        .is_client_known = *field(line, "client") != '-',
+        .client = (uint8_t)number(line, "client"),
+        .client_sequence_number = (uint32_t)number(line, "client_sequence_number"),
+        .syns = (uint32_t)number(line, "syns"),
+        .is_handshake_timed = *field(line, "server_delay_ns") != '-',
+        .server_delay_ns = number(line, "server_delay_ns"),
+        .client_delay_ns = number(line, "client_delay_ns"),
+    };
+}
+
+static void parse_direction(unsigned direction, const char *line)
+{
+    golden.summaries[golden.summary_count - 1].summary.sent_by[direction] =
+        (struct ckp_summary_direction){
+            .packets = (uint32_t)number(line, "packets"),
+            .data_packets = (uint32_t)number(line, "data_packets"),
+            .data_bytes = (uint32_t)number(line, "data_bytes"),
+            .header_bytes = (uint32_t)number(line, "header_bytes"),
+            .acknowledged_bytes = (uint32_t)number(line, "acknowledged_bytes"),
+            .largest_data_bytes = (uint32_t)number(line, "largest_data_bytes"),
+            .full_packets = (uint32_t)number(line, "full_packets"),
+            .maximum_segment_size = (uint16_t)number(line, "maximum_segment_size"),
+            .flags = (uint8_t)number(line, "flags"),
+        };
+}
+
 static FILE *open_golden(const char *name, const char *ending)
 {
     char path[1024];
@@ -193,7 +259,7 @@ static void parse_golden(const char *name)
     char line[LINE_BYTES_MAX];
 
     golden.counters = (struct ckp_counters){0};
-    golden.run_count = 0;
+    golden.run_count = golden.summary_count = 0;
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, "batch ", 6) == 0)
             parse_batch(line);
@@ -203,6 +269,12 @@ static void parse_golden(const char *name)
             parse_run(line);
         else if (strncmp(line, "packet ", 7) == 0)
             parse_packet(line);
+        else if (strncmp(line, "summary ", 8) == 0)
+            parse_summary(line);
+        else if (strncmp(line, "sent_by_low ", 12) == 0)
+            parse_direction(0, line);
+        else if (strncmp(line, "sent_by_high ", 13) == 0)
+            parse_direction(1, line);
     }
     fclose(file);
 }
@@ -228,8 +300,12 @@ static void encode_golden(void)
     assert_true(ckp_batcher_init(&batcher, &golden.config, &counters, keep, NULL));
     batcher.partitions[golden.partition].sequence = golden.sequence;
     batcher.partitions[golden.partition].packets_before = golden.packets_before;
+    batcher.partitions[golden.partition].summarised_packets_before =
+        golden.summarised_packets_before;
     for (int i = 0; i < golden.run_count; i++)
         ckp_batcher_add(&batcher, golden.partition, &golden.runs[i].run, 0);
+    for (int i = 0; i < golden.summary_count; i++)
+        ckp_batcher_add_summary(&batcher, golden.partition, &golden.summaries[i].summary, 0);
     counters = golden.counters;
     counters.value[CKP_COUNT_BATCHES_ENCODED]--; /* the delivery itself counts one */
     ckp_batcher_finish(&batcher);
@@ -260,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         GOLDEN("handshake"), GOLDEN("sack"), GOLDEN("marks"), GOLDEN("empty"), GOLDEN("bulk"),
+        GOLDEN("summaries"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

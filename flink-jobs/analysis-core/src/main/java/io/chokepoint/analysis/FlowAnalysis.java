@@ -308,10 +308,13 @@ public final class FlowAnalysis {
     }
 
     private FlowIdentity identity() {
-        boolean lowIsClient = handshake.clientDirection(key) == 0;
         long id = handshake.isInitialSequenceKnown()
                 ? FlowHash.flowId(key, handshake.clientInitialSequence())
-                : midstreamId();
+                : midstreamId(key, tap, flowStartNanos);
+        return identity(id, tap, key, handshake.clientDirection(key) == 0, vlan, tunnelId);
+    }
+
+    static FlowIdentity identity(long id, String tap, FlowKey key, boolean lowIsClient, long vlan, long tunnelId) {
         return new FlowIdentity(
                 id,
                 tap,
@@ -326,7 +329,7 @@ public final class FlowAnalysis {
     }
 
     /** Without a SYN no name can be the same at every tap: hash of key, tap and start. */
-    private long midstreamId() {
+    static long midstreamId(FlowKey key, String tap, long flowStartNanos) {
         long hash = FlowHash.of(key, 0);
         for (byte character : tap.getBytes(StandardCharsets.UTF_8)) {
             hash = FlowHash.next(hash, character);

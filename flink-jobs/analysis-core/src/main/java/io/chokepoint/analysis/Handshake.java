@@ -131,6 +131,11 @@ final class Handshake {
         if (client != UNKNOWN) {
             return client;
         }
+        return clientByPorts(key);
+    }
+
+    /** Without SYN and SYN-ACK: the end with the higher port. */
+    static int clientByPorts(FlowKey key) {
         return key.lowPort() >= key.highPort() ? 0 : 1;
     }
 

@@ -20,7 +20,9 @@ import io.chokepoint.analysis.verdict.Tally;
 
 /** Turns the sums of one direction into a row. */
 final class RowWriter {
-    private static final long SHORT_TRANSFER_PACKETS = 130; // [SIE08]
+    /** Data packets below which no verdict is given. */
+    static final long SHORT_TRANSFER_PACKETS = 130; // [SIE08]
+
     private static final double QUEUE_ROUNDS_TO_JUDGE = 3;
     private static final long COARSE_CLOCK_SHARE = 4;
     private static final double LOWEST_DISPERSION = -0.1;
@@ -268,7 +270,7 @@ final class RowWriter {
         return bits;
     }
 
-    private static int flag(Quality quality, boolean holds) {
+    static int flag(Quality quality, boolean holds) {
         return holds ? 1 << quality.ordinal() : 0;
     }
 }

@@ -28,6 +28,7 @@ public final class BatchEncoder {
 
     private static final Schema RUN = SCHEMA.getField("runs").schema().getElementType();
     private static final Schema COLUMN = RUN.getField("columns").schema().getElementType();
+    private static final Schema SUMMARY = SCHEMA.getField("summaries").schema().getElementType();
     private static final Schema COUNTER = SCHEMA.getField("counters").schema().getElementType();
     private static final int MARKER = 0xc301;
     private static final int SINGLE_OBJECT_HEADER_BYTES = 10;
@@ -92,19 +93,69 @@ public final class BatchEncoder {
                 .build();
     }
 
-    /** A run as a record of the schema. */
-    public static GenericRecord runRecord(RunSpec run) {
-        Flow flow = run.flow();
-        List<GenericRecord> columns = new ArrayList<>();
-        ColumnEncoder.encode(flow, run.packets()).forEach((id, data) -> columns.add(columnRecord(id, data)));
-        return new GenericRecordBuilder(RUN)
+    /** The same with summaries, before which there were none. */
+    public GenericRecord record(
+            List<RunSpec> runs, List<SummarySpec> summaries, int partition, long sequence, long packetsBefore) {
+        GenericRecord batch = record(runs, partition, sequence, packetsBefore);
+        batch.put(
+                "summarised_packets",
+                summaries.stream().mapToInt(SummarySpec::packets).sum());
+        batch.put(
+                "summaries", summaries.stream().map(BatchEncoder::summaryRecord).collect(Collectors.toList()));
+        return batch;
+    }
+
+    /** A summary as a record of the schema. */
+    public static GenericRecord summaryRecord(SummarySpec summary) {
+        Flow flow = summary.flow();
+        return place(SUMMARY, flow)
+                .set("flow_start_ns", summary.flowStartNs())
+                .set("duration_ns", summary.durationNs())
+                .set("quiet_ns", summary.quietNs())
+                .set(
+                        "end_reason",
+                        new GenericData.EnumSymbol(RUN.getField("end_reason").schema(), summary.endReason()))
+                .set("client", summary.client())
+                .set("client_sequence_number", summary.clientSequenceNumber())
+                .set("syns", summary.syns())
+                .set("server_delay_ns", summary.serverDelayNs())
+                .set("client_delay_ns", summary.clientDelayNs())
+                .set("sent_by_low", sentRecord(summary.sentByLow()))
+                .set("sent_by_high", sentRecord(summary.sentByHigh()))
+                .build();
+    }
+
+    private static GenericRecord sentRecord(SummarySpec.Sent sent) {
+        return new GenericRecordBuilder(SUMMARY.getField("sent_by_low").schema())
+                .set("packets", sent.packets())
+                .set("data_packets", sent.dataPackets())
+                .set("data_bytes", sent.dataBytes())
+                .set("header_bytes", sent.headerBytes())
+                .set("acknowledged_bytes", sent.acknowledgedBytes())
+                .set("largest_data_bytes", sent.largestDataBytes())
+                .set("full_packets", sent.fullPackets())
+                .set("maximum_segment_size", sent.maximumSegmentSize())
+                .set("flags", sent.flags())
+                .build();
+    }
+
+    private static GenericRecordBuilder place(Schema schema, Flow flow) {
+        return new GenericRecordBuilder(schema)
                 .set("domain", flow.domain())
                 .set("low_address", ByteBuffer.wrap(flow.low().getAddress().getAddress()))
                 .set("low_port", flow.low().getPort())
                 .set("high_address", ByteBuffer.wrap(flow.high().getAddress().getAddress()))
                 .set("high_port", flow.high().getPort())
                 .set("vlan_id", flow.vlanId())
-                .set("tunnel_id", flow.tunnelId())
+                .set("tunnel_id", flow.tunnelId());
+    }
+
+    /** A run as a record of the schema. */
+    public static GenericRecord runRecord(RunSpec run) {
+        Flow flow = run.flow();
+        List<GenericRecord> columns = new ArrayList<>();
+        ColumnEncoder.encode(flow, run.packets()).forEach((id, data) -> columns.add(columnRecord(id, data)));
+        return place(RUN, flow)
                 .set("flow_start_ns", run.flowStartNs())
                 .set("packets_before", run.packetsBefore())
                 .set("observed_until_ns", run.observedUntilNs())

@@ -40,6 +40,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * batches ─ split ─ keyBy(flow, tap) ─ analyse ─ rows ──────────┐
+ *             ├─ rows of short flows ─────┼─────────────────────┤
  *             │                           │                     ├─ ClickHouse
  *             ├───────────── ledger ──────┴─ keyBy(origin) ─ books ┘
  *             └─ refused ────────────────────────────────────────── Kafka
@@ -110,7 +111,7 @@ public final class LimitationJob {
                 environment.fromSource(source(options), byTheLog(), "batches").uid("batches");
         connect(
                 records,
-                new BatchSplitter(topic, schemas),
+                new BatchSplitter(topic, schemas, options.settings()),
                 new FlowAnalysisFunction(options.settings(), options.idle(), options.topic()),
                 new ClickHouseSink(options.clickHouse()),
                 rejected(options));
@@ -137,7 +138,11 @@ public final class LimitationJob {
                 .name("books")
                 .uid("books");
 
-        rows.union(books).sinkTo(rowSink).setParallelism(1).name("clickhouse").uid("clickhouse");
+        rows.union(runs.getSideOutput(BatchSplitter.ROWS), books)
+                .sinkTo(rowSink)
+                .setParallelism(1)
+                .name("clickhouse")
+                .uid("clickhouse");
         runs.getSideOutput(BatchSplitter.REJECTED)
                 .union(rows.getSideOutput(FlowAnalysisFunction.REJECTED))
                 .sinkTo(rejectedSink)

@@ -127,7 +127,9 @@ class RestartTest {
         LimitationJob.connect(
                 records,
                 new BatchSplitter(
-                        new BatchSplitter.Topic("tcp-segments", PARTITIONS, 0), new WriterSchemas(new None())),
+                        new BatchSplitter.Topic("tcp-segments", PARTITIONS, 0),
+                        new WriterSchemas(new None()),
+                        AnalysisSettings.DEFAULT),
                 new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments"),
                 new Collect<>(Into.ROWS),
                 new Collect<>(Into.REJECTED));

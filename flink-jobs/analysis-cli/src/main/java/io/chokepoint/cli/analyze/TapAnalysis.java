@@ -4,11 +4,13 @@ package io.chokepoint.cli.analyze;
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.FlowAnalysis;
 import io.chokepoint.analysis.RunFate;
+import io.chokepoint.analysis.SummaryRows;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
+import io.chokepoint.analysis.batch.SummaryReader;
 import io.chokepoint.analysis.row.RowSink;
 import java.io.IOException;
 
@@ -19,9 +21,14 @@ final class TapAnalysis {
     private final SegmentBatchReader batch = new SegmentBatchReader();
     private final RunReader runReader = new RunReader();
     private final Run run = new Run();
+    private final SummaryReader summaryReader = new SummaryReader();
+    private final AnalysisSettings settings;
+    private final String tap;
     private final LiveFlows flows;
 
     TapAnalysis(AnalysisSettings settings, String tap, TapBooks books, RowSink out) {
+        this.settings = settings;
+        this.tap = tap;
         this.flows = new LiveFlows(settings, tap);
         this.books = books;
         this.out = row -> {
@@ -37,10 +44,23 @@ final class TapAnalysis {
             books.batchRejected(status);
             return;
         }
-        books.batchConsumed(batch.packets());
+        books.batchConsumed((long) batch.packets() + batch.summarisedPackets());
         for (int i = 0; i < batch.runs(); i++) {
             onRun(bytes, i);
         }
+        for (int i = 0; i < batch.summaries(); i++) {
+            onSummary(bytes, i);
+        }
+    }
+
+    private void onSummary(byte[] bytes, int index) {
+        DecodeStatus status = summaryReader.read(bytes, batch.summaryOffset(index), batch.summaryLength(index));
+        if (status != DecodeStatus.OK) {
+            books.runRejected(status, batch.summaryPackets(index));
+            return;
+        }
+        SummaryRows.write(settings, tap, summaryReader.summary(), out);
+        books.runJudged(RunFate.CONTRIBUTED, batch.summaryPackets(index));
     }
 
     private void onRun(byte[] bytes, int index) throws IOException {

@@ -8,17 +8,11 @@ package io.chokepoint.analysis.batch;
  * nothing.
  */
 public final class RunReader {
-    private static final int IPV4_BYTES = 4;
-    private static final int IPV6_BYTES = 16;
-    private static final int MAX_PORT = 0xffff;
-    private static final int MAX_VLAN = 4095;
-    private static final long MAX_TUNNEL = 0xffff_ffffL;
     private static final EndReason[] END_REASONS = EndReason.values();
 
     private final WireCursor cursor = new WireCursor();
+    private final PlaceReader place = new PlaceReader(cursor);
     private final ColumnReader columns = new ColumnReader();
-    private long addressUpper;
-    private long addressLower;
 
     /** Decodes the whole run. */
     public DecodeStatus read(byte[] buffer, int offset, int length, Run into) {
@@ -39,53 +33,11 @@ public final class RunReader {
     }
 
     private void readHeader(Run run) {
-        run.domain = cursor.intBetween(0, Integer.MAX_VALUE);
-        readAddress();
-        run.lowAddressUpper = addressUpper;
-        run.lowAddressLower = addressLower;
-        run.lowPort = cursor.intBetween(0, MAX_PORT);
-        readAddress();
-        run.highAddressUpper = addressUpper;
-        run.highAddressLower = addressLower;
-        run.highPort = cursor.intBetween(0, MAX_PORT);
-        if (!endpointsAreOrdered(run)) {
-            cursor.fail(DecodeStatus.BAD_VALUE);
-        }
-        run.vlanId = isPresent() ? cursor.intBetween(0, MAX_VLAN) : Run.NO_VLAN;
-        run.tunnelId = isPresent() ? cursor.longBetween(0, MAX_TUNNEL) : Run.NO_TUNNEL;
-        run.flowStartNs = cursor.zigzag();
+        place.read(run);
         run.packetsBefore = cursor.longBetween(0, Long.MAX_VALUE);
         run.observedUntilNs = cursor.zigzag();
         run.endReason = END_REASONS[cursor.intBetween(0, END_REASONS.length - 1)];
         run.packets = cursor.intBetween(0, Run.MAX_PACKETS);
-    }
-
-    private void readAddress() {
-        int bytes = cursor.length();
-        if (bytes == IPV4_BYTES) {
-            addressUpper = 0;
-            addressLower = FlowKey.ipv4Lower(cursor.bigEndianInt());
-        } else if (bytes == IPV6_BYTES) {
-            addressUpper = cursor.bigEndianLong();
-            addressLower = cursor.bigEndianLong();
-        } else {
-            cursor.fail(DecodeStatus.BAD_VALUE);
-        }
-    }
-
-    /** The branch of a union whose other side is null. */
-    private boolean isPresent() {
-        return cursor.intBetween(0, 1) == 1;
-    }
-
-    private static boolean endpointsAreOrdered(Run run) {
-        if (run.lowAddressUpper != run.highAddressUpper) {
-            return Long.compareUnsigned(run.lowAddressUpper, run.highAddressUpper) < 0;
-        }
-        if (run.lowAddressLower != run.highAddressLower) {
-            return Long.compareUnsigned(run.lowAddressLower, run.highAddressLower) < 0;
-        }
-        return run.lowPort <= run.highPort;
     }
 
     private void readColumnList(Run run) {

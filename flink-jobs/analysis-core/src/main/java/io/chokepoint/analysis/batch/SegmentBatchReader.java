@@ -5,21 +5,23 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Reads one Kafka value: the header of a segment batch, its counters, and where its runs lie.
+ * Reads one Kafka value: the header of a segment batch, its counters, and where its runs and summaries lie.
  *
  * <p>Runs stay bytes: their columns are not looked at, so that they can travel opaquely to where the flow is analysed.
  * Everything else is checked before {@link #read} says OK, in particular that the bytes end with the batch and that the
- * runs hold as many packets as the header claims. Bytes that are not a batch are refused with the reason, never with an
+ * runs and summaries hold as many packets as the header claims. Bytes that are not a batch are refused with the reason, never with an
  * exception; what the accessors then return means nothing. Reusable, not thread-safe; allocates only for texts it has
  * not just seen.
  */
 public final class SegmentBatchReader {
     /** CRC-64-AVRO of the schema in parsing canonical form; follows the marker, little-endian. */
-    public static final long FINGERPRINT = 0x11aaea0441d4996aL;
+    public static final long FINGERPRINT = 0x124e6f81ae8976bcL;
     /** Bytes before the Avro record: marker and fingerprint. */
     public static final int SINGLE_OBJECT_HEADER_BYTES = 10;
     /** Most runs in a batch. */
     public static final int MAX_RUNS = 16_384;
+    /** Most summaries in a batch. */
+    public static final int MAX_SUMMARIES = 16_384;
     /** Most counters in a batch. */
     public static final int MAX_COUNTERS = 256;
 
@@ -28,7 +30,7 @@ public final class SegmentBatchReader {
     private static final int MAX_WORKER = 0xffff;
     private static final int MAX_PARTITIONS = 65_536;
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
-    private static final int UNION_BRANCHES = 2;
+    private static final int SUMMARY_DIRECTION_FIELDS = 9;
     private static final TimestampSource[] SOURCES = TimestampSource.values();
 
     private final WireCursor cursor = new WireCursor();
@@ -52,6 +54,12 @@ public final class SegmentBatchReader {
     private int[] runOffset = new int[64];
     private int[] runLength = new int[64];
     private int[] runPackets = new int[64];
+    private long summarisedPacketsBefore;
+    private int summarisedPackets;
+    private int summaries;
+    private int[] summaryOffset = new int[64];
+    private int[] summaryLength = new int[64];
+    private int[] summaryPackets = new int[64];
 
     /** Reads a whole array. */
     public DecodeStatus read(byte[] value) {
@@ -66,6 +74,7 @@ public final class SegmentBatchReader {
         readBatchHeader();
         readCounters();
         readRuns();
+        readSummaries();
         cursor.expectEnd(DecodeStatus.TRAILING_BYTES);
         return cursor.status();
     }
@@ -177,6 +186,13 @@ public final class SegmentBatchReader {
 
     /** Passes over what comes before a run's number of packets; {@link RunReader} looks at the values. */
     private void skipRunIdentity() {
+        skipPlace();
+        cursor.zigzag(); // packets_before
+        cursor.zigzag(); // observed_until_ns
+        cursor.zigzag(); // end_reason
+    }
+
+    private void skipPlace() {
         cursor.zigzag(); // domain
         cursor.skip(cursor.length()); // low_address
         cursor.zigzag(); // low_port
@@ -185,13 +201,10 @@ public final class SegmentBatchReader {
         skipOptional(); // vlan_id
         skipOptional(); // tunnel_id
         cursor.zigzag(); // flow_start_ns
-        cursor.zigzag(); // packets_before
-        cursor.zigzag(); // observed_until_ns
-        cursor.zigzag(); // end_reason
     }
 
     private void skipOptional() {
-        if (cursor.intBetween(0, UNION_BRANCHES - 1) != 0) {
+        if (cursor.isPresent()) {
             cursor.zigzag();
         }
     }
@@ -205,6 +218,59 @@ public final class SegmentBatchReader {
             }
             cursor.closeBlock(blockEnd);
         }
+    }
+
+    private void readSummaries() {
+        summarisedPacketsBefore = cursor.longBetween(0, Long.MAX_VALUE);
+        summarisedPackets = cursor.intBetween(0, Integer.MAX_VALUE);
+        summaries = 0;
+        long packetsInSummaries = 0;
+        for (int count = cursor.openBlock(); count > 0; count = cursor.openBlock()) {
+            int blockEnd = cursor.blockEnd();
+            for (int i = 0; i < count && cursor.ok(); i++) {
+                packetsInSummaries += readSummary();
+            }
+            cursor.closeBlock(blockEnd);
+        }
+        if (packetsInSummaries != summarisedPackets) {
+            cursor.fail(DecodeStatus.COUNT_MISMATCH);
+        }
+    }
+
+    /** {@link SummaryReader} looks at the values. */
+    private int readSummary() {
+        if (summaries == MAX_SUMMARIES) {
+            return cursor.fail(DecodeStatus.BAD_LENGTH);
+        }
+        if (summaries == summaryOffset.length) {
+            summaryOffset = Arrays.copyOf(summaryOffset, 2 * summaries);
+            summaryLength = Arrays.copyOf(summaryLength, 2 * summaries);
+            summaryPackets = Arrays.copyOf(summaryPackets, 2 * summaries);
+        }
+        int start = cursor.at();
+        skipPlace();
+        cursor.zigzag(); // duration_ns
+        cursor.zigzag(); // quiet_ns
+        cursor.zigzag(); // end_reason
+        skipOptional(); // client
+        skipOptional(); // client_sequence_number
+        cursor.zigzag(); // syns
+        skipOptional(); // server_delay_ns
+        skipOptional(); // client_delay_ns
+        int packetsOfSummary = readSummaryDirection() + readSummaryDirection();
+        summaryOffset[summaries] = start;
+        summaryLength[summaries] = cursor.at() - start;
+        summaryPackets[summaries] = packetsOfSummary;
+        summaries++;
+        return packetsOfSummary;
+    }
+
+    private int readSummaryDirection() {
+        int packetsOfDirection = cursor.intBetween(0, Run.MAX_PACKETS);
+        for (int i = 1; i < SUMMARY_DIRECTION_FIELDS; i++) {
+            cursor.zigzag();
+        }
+        return packetsOfDirection;
     }
 
     /** Name of the probe, 1..255 bytes of UTF-8. */
@@ -247,7 +313,7 @@ public final class SegmentBatchReader {
         return sequence;
     }
 
-    /** Packets in all earlier batches of the same (tap, session, worker, partition). */
+    /** Packets in the runs of all earlier batches of the same (tap, session, worker, partition). */
     public long packetsBefore() {
         return packetsBefore;
     }
@@ -300,6 +366,36 @@ public final class SegmentBatchReader {
     /** How many packets a run has, 0..{@link Run#MAX_PACKETS}; known even if its columns turn out to be bad. */
     public int runPackets(int index) {
         return runPackets[index];
+    }
+
+    /** Packets in the summaries of all earlier batches of the same (tap, session, worker, partition). */
+    public long summarisedPacketsBefore() {
+        return summarisedPacketsBefore;
+    }
+
+    /** Packets in the summaries of this batch. */
+    public int summarisedPackets() {
+        return summarisedPackets;
+    }
+
+    /** Number of summaries, 0..{@link #MAX_SUMMARIES}. */
+    public int summaries() {
+        return summaries;
+    }
+
+    /** Where the bytes of a summary start in the buffer that was read. */
+    public int summaryOffset(int index) {
+        return summaryOffset[index];
+    }
+
+    /** How many bytes a summary has. */
+    public int summaryLength(int index) {
+        return summaryLength[index];
+    }
+
+    /** How many packets a summary is of; known even if its values turn out to be bad. */
+    public int summaryPackets(int index) {
+        return summaryPackets[index];
     }
 
     /** The bytes of a run, for the way to where its flow is analysed. */

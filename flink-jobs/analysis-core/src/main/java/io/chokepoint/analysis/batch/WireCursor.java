@@ -113,6 +113,11 @@ final class WireCursor {
         return value;
     }
 
+    /** Whether a union holds a value, and not null, its first branch. */
+    boolean isPresent() {
+        return intBetween(0, 1) == 1;
+    }
+
     /** The length of the bytes or text that follow, all of which are there. */
     int length() {
         long length = zigzag();

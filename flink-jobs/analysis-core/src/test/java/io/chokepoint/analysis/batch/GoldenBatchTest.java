@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.testkit.Flow;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +27,7 @@ class GoldenBatchTest {
     private final SegmentBatchReader reader = new SegmentBatchReader();
     private final RunReader runReader = new RunReader();
     private final Run run = new Run();
+    private final SummaryReader summaryReader = new SummaryReader();
 
     static Stream<String> cases() throws IOException {
         try (Stream<Path> files = Files.list(GOLDEN)) {
@@ -72,7 +76,11 @@ class GoldenBatchTest {
                                 reader.packetsBefore(),
                                 reader.packets(),
                                 reader.timestampSource(),
-                                reader.timestampResolutionNs()));
+                                reader.timestampResolutionNs())
+                + (reader.summaries() == 0
+                        ? ""
+                        : " summarised_packets_before=%d summarised_packets=%d"
+                                .formatted(reader.summarisedPacketsBefore(), reader.summarisedPackets())));
         for (int i = 0; i < reader.counters(); i++) {
             lines.add("counter %s=%d".formatted(reader.counterName(i), reader.counterValue(i)));
         }
@@ -83,7 +91,71 @@ class GoldenBatchTest {
             lines.add(toldRun());
             IntStream.range(0, run.packets()).mapToObj(this::toldPacket).forEach(lines::add);
         }
+        for (int i = 0; i < reader.summaries(); i++) {
+            assertThat(summaryReader.read(value, reader.summaryOffset(i), reader.summaryLength(i)))
+                    .as("summary %d", i)
+                    .isEqualTo(DecodeStatus.OK);
+            Summary summary = summaryReader.summary();
+            lines.add(told(summary));
+            lines.add("sent_by_low " + told(summary.sentByLow()));
+            lines.add("sent_by_high " + told(summary.sentByHigh()));
+        }
         return lines;
+    }
+
+    private static String told(Summary summary) {
+        FlowKey key = summary.key();
+        return "summary domain=%d low_address=%s low_port=%d high_address=%s high_port=%d vlan_id=%s tunnel_id=%s"
+                        .formatted(
+                                key.domain(),
+                                addressOf(key.lowAddressUpper(), key.lowAddressLower()),
+                                key.lowPort(),
+                                addressOf(key.highAddressUpper(), key.highAddressLower()),
+                                key.highPort(),
+                                orDash(summary.vlanId()),
+                                orDash(summary.tunnelId()))
+                + " flow_start_ns=%d duration_ns=%d quiet_ns=%d end_reason=%s client=%s client_sequence_number=%s syns=%d"
+                        .formatted(
+                                summary.flowStartNs(),
+                                summary.durationNs(),
+                                summary.quietNs(),
+                                summary.endReason(),
+                                orDash(summary.client()),
+                                summary.client() < 0 ? "-" : Integer.toUnsignedString(summary.clientSequenceNumber()),
+                                summary.syns())
+                + " server_delay_ns=%s client_delay_ns=%s"
+                        .formatted(orDash(summary.serverDelayNs()), orDash(summary.clientDelayNs()));
+    }
+
+    private static String told(Summary.Sent sent) {
+        return "packets=%d data_packets=%d data_bytes=%d header_bytes=%d acknowledged_bytes=%d largest_data_bytes=%d"
+                        .formatted(
+                                sent.packets(),
+                                sent.dataPackets(),
+                                sent.dataBytes(),
+                                sent.headerBytes(),
+                                sent.acknowledgedBytes(),
+                                sent.largestDataBytes())
+                + " full_packets=%d maximum_segment_size=%d flags=%d"
+                        .formatted(sent.fullPackets(), sent.maximumSegmentSize(), sent.flags());
+    }
+
+    private static String orDash(long value) {
+        return value < 0 ? "-" : Long.toString(value);
+    }
+
+    private static String addressOf(long upper, long lower) {
+        byte[] bytes = FlowKey.isIpv4(upper, lower)
+                ? ByteBuffer.allocate(Integer.BYTES).putInt((int) lower).array()
+                : ByteBuffer.allocate(2 * Long.BYTES)
+                        .putLong(upper)
+                        .putLong(lower)
+                        .array();
+        try {
+            return addressOf(new InetSocketAddress(InetAddress.getByAddress(bytes), 0));
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private String toldRun() {

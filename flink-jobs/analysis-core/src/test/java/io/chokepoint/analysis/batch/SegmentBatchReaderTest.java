@@ -142,6 +142,9 @@ class SegmentBatchReaderTest {
         "COUNT_MISMATCH, packets,                 4",
         "COUNT_MISMATCH, packets,                 2",
         "OK,             packets,                 3",
+        "COUNT_MISMATCH, summarised_packets,      1",
+        "BAD_VALUE,      summarised_packets,      -1",
+        "BAD_VALUE,      summarised_packets_before, -1",
     })
     void fieldsHaveRanges(DecodeStatus expected, String field, long value) {
         assertThat(reader.read(valueWith(field, value))).isEqualTo(expected);

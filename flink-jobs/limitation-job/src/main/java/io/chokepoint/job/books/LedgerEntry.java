@@ -44,7 +44,7 @@ public sealed interface LedgerEntry {
     /** Something had a fate, counted where it happened. */
     record Fate(BatchOrigin origin, String fate, Amount amount) implements LedgerEntry {}
 
-    /** How much of something; fields that do not apply are 0. */
+    /** How much of something; fields that do not apply are 0. Summaries count as runs. */
     record Amount(long batches, long runs, long packets) {}
 
     /** One byte tells the kinds apart. */

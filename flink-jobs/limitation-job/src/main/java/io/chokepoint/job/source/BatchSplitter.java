@@ -3,17 +3,26 @@ package io.chokepoint.job.source;
 
 import static java.util.Objects.requireNonNull;
 
+import io.chokepoint.analysis.AnalysisSettings;
+import io.chokepoint.analysis.AnalysisSettings.Layer;
+import io.chokepoint.analysis.RunFate;
+import io.chokepoint.analysis.SummaryRows;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
+import io.chokepoint.analysis.batch.Summary;
+import io.chokepoint.analysis.batch.SummaryReader;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.FlowAtTap;
 import io.chokepoint.job.flow.TapRun;
+import io.chokepoint.job.sink.EncodedRow;
+import io.chokepoint.job.sink.RowEncoder;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.metrics.Counter;
@@ -25,24 +34,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes batches apart into runs, which stay bytes. A record is consumed or refused as a whole, with one reason, and the
- * ledger is told which.
+ * Takes batches apart into runs, which stay bytes, and summaries, each of which is a whole flow and becomes its rows here:
+ * they need no state. A record is consumed or refused as a whole, with one reason, and the ledger is told which.
  */
 public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
     /** What the ledger is told. */
     public static final OutputTag<LedgerEntry> LEDGER = new OutputTag<>("ledger", LedgerEntry.type());
+    /** Rows of summaries. */
+    public static final OutputTag<EncodedRow> ROWS = new OutputTag<>("rows", EncodedRow.type());
     /** Records that were refused. */
     public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
 
     private static final long serialVersionUID = 1L;
     private static final Logger LOG = LoggerFactory.getLogger(BatchSplitter.class);
     private static final long LOG_EVERY_MILLIS = 1000;
+    private static final String CONTRIBUTED = RunFate.CONTRIBUTED.name().toLowerCase(Locale.ROOT);
 
     private final Topic topic;
     private final WriterSchemas schemas;
+    private final long intervalNanos;
+    private final Layer layer;
+    private final int version;
+    private transient AnalysisSettings settings;
     private transient SegmentBatchReader batch;
     private transient RunReader runReader;
     private transient Run run;
+    private transient SummaryReader summaryReader;
+    private transient RowEncoder encoder;
+    private transient Counter summariesContributed;
+    private transient Counter packetsContributed;
     private transient Counter consumed;
     private transient Counter converted;
     private transient Map<Rejection, Counter> rejected;
@@ -56,18 +76,26 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
      */
     public record Topic(String name, int partitions, long hashSeed) implements java.io.Serializable {}
 
-    public BatchSplitter(Topic topic, WriterSchemas schemas) {
+    public BatchSplitter(Topic topic, WriterSchemas schemas, AnalysisSettings settings) {
         this.topic = topic;
         this.schemas = schemas;
+        this.intervalNanos = settings.intervalNanos();
+        this.layer = settings.layer();
+        this.version = settings.version();
     }
 
     @Override
     public void open(OpenContext context) {
+        settings = new AnalysisSettings(intervalNanos, layer, version);
         batch = new SegmentBatchReader();
+        summaryReader = new SummaryReader();
+        encoder = new RowEncoder();
         runReader = new RunReader();
         run = new Run();
         consumed = getRuntimeContext().getMetricGroup().counter("batches_consumed");
         converted = getRuntimeContext().getMetricGroup().counter("batches_converted");
+        summariesContributed = getRuntimeContext().getMetricGroup().counter("summaries_contributed");
+        packetsContributed = getRuntimeContext().getMetricGroup().counter("packets_contributed_by_summaries");
         rejected = new EnumMap<>(Rejection.class);
         for (Rejection reason : Rejection.values()) {
             rejected.put(reason, getRuntimeContext().getMetricGroup().counter("batches_rejected_" + reason.label()));
@@ -118,7 +146,7 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
 
     private void split(KafkaRecord record, byte[] value, Context context, Collector<TapRun> out) {
         BatchOrigin origin = new BatchOrigin(batch.tap(), batch.session(), batch.worker(), batch.partition());
-        // All keys before the first run leaves: a record is used as a whole or not at all.
+        // All keys and summaries before the first run leaves: a record is used as a whole or not at all.
         FlowAtTap[] keys = new FlowAtTap[batch.runs()];
         for (int i = 0; i < keys.length; i++) {
             DecodeStatus status = runReader.readHeader(value, batch.runOffset(i), batch.runLength(i), run);
@@ -127,6 +155,15 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
                 return;
             }
             keys[i] = new FlowAtTap(run.key(), origin.tap());
+        }
+        Summary[] summaries = new Summary[batch.summaries()];
+        for (int i = 0; i < summaries.length; i++) {
+            DecodeStatus status = summaryReader.read(value, batch.summaryOffset(i), batch.summaryLength(i));
+            if (status != DecodeStatus.OK) {
+                reject(record, Rejection.of(status), context);
+                return;
+            }
+            summaries[i] = summaryReader.summary();
         }
         for (int i = 0; i < keys.length; i++) {
             out.collect(new TapRun(
@@ -141,6 +178,21 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
         }
         consumed.inc();
         context.output(LEDGER, ledgerEntry(origin, record));
+        writeRows(summaries, origin, context);
+    }
+
+    private void writeRows(Summary[] summaries, BatchOrigin origin, Context context) {
+        if (summaries.length == 0) {
+            return;
+        }
+        for (Summary summary : summaries) {
+            SummaryRows.write(settings, origin.tap(), summary, row -> context.output(ROWS, encoder.encode(row)));
+        }
+        summariesContributed.inc(summaries.length);
+        packetsContributed.inc(batch.summarisedPackets());
+        context.output(
+                LEDGER,
+                new LedgerEntry.Fate(origin, CONTRIBUTED, new Amount(0, summaries.length, batch.summarisedPackets())));
     }
 
     private LedgerEntry ledgerEntry(BatchOrigin origin, KafkaRecord record) {
@@ -152,8 +204,8 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
                 origin,
                 batch.probe(),
                 batch.sequence(),
-                batch.packetsBefore(),
-                new Amount(1, batch.runs(), batch.packets()),
+                batch.packetsBefore() + batch.summarisedPacketsBefore(),
+                new Amount(1, batch.runs() + batch.summaries(), (long) batch.packets() + batch.summarisedPackets()),
                 record.appendedMillis(),
                 counters);
     }

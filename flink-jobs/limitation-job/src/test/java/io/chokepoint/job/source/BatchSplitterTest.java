@@ -3,18 +3,23 @@ package io.chokepoint.job.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.TapRun;
+import io.chokepoint.job.sink.EncodedRow;
+import io.chokepoint.job.sink.Table;
 import io.chokepoint.testkit.BatchEncoder;
 import io.chokepoint.testkit.BatchHeader;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import io.chokepoint.testkit.RunSpec;
+import io.chokepoint.testkit.SummarySpec;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -48,14 +53,28 @@ class BatchSplitterTest {
             PacketScript.load("receiver-window-limited").runs(RunCutter.PROBE);
     private static final byte[] GOOD = ENCODER.encode(RUNS, RUNS.size()).get(0);
 
+    private static final SummarySpec MOUSE = new SummarySpec(
+            RUNS.get(0).flow(),
+            NOW * 1_000_000,
+            52_000_000,
+            0,
+            "FIN",
+            0,
+            99L,
+            1,
+            20_000_000L,
+            1_000_000L,
+            new SummarySpec.Sent(5, 1, 300, 40, 300, 300, 0, 1400, 7),
+            new SummarySpec.Sent(4, 2, 1500, 80, 1500, 1400, 1, 1460, 7));
+
     private final SchemasInMemory directory = new SchemasInMemory();
     private OneInputStreamOperatorTestHarness<KafkaRecord, TapRun> harness;
 
     @BeforeEach
     void open() throws Exception {
         BatchSplitter.Topic topic = new BatchSplitter.Topic("tcp-segments", 1, 0x5eedL);
-        harness =
-                ProcessFunctionTestHarnesses.forProcessFunction(new BatchSplitter(topic, new WriterSchemas(directory)));
+        harness = ProcessFunctionTestHarnesses.forProcessFunction(
+                new BatchSplitter(topic, new WriterSchemas(directory), AnalysisSettings.DEFAULT));
     }
 
     @AfterEach
@@ -210,6 +229,52 @@ class BatchSplitterTest {
         BatchEncoder.SCHEMA.getFields().forEach(field -> fields.add(new Schema.Field(field, field.schema())));
         Schema schema = BatchEncoder.SCHEMA;
         return Schema.createRecord(schema.getName(), schema.getDoc(), schema.getNamespace(), false, fields);
+    }
+
+    @Test
+    void aSummaryBecomesItsRowsAtOnce() throws Exception {
+        feed(ENCODER.singleObject(ENCODER.record(RUNS, List.of(MOUSE, MOUSE), PARTITION, 3, 0)));
+
+        int packets = RUNS.stream().mapToInt(run -> run.packets().size()).sum();
+        assertThat(harness.extractOutputValues()).hasSameSizeAs(RUNS);
+        assertThat(rows()).hasSize(4).extracting(EncodedRow::table).containsOnly(Table.FLOWS);
+        assertThat(ledger())
+                .containsExactly(
+                        new LedgerEntry.Batch(
+                                ORIGIN, "probe-1", 3, 0, new Amount(1, RUNS.size() + 2, packets + 18), NOW, COUNTERS),
+                        new LedgerEntry.Fate(ORIGIN, "contributed", new Amount(0, 2, 18)));
+    }
+
+    @Test
+    void aRecordWithABadSummaryIsRefusedAsAWhole() throws Exception {
+        GenericRecord batch = ENCODER.record(RUNS, List.of(MOUSE, MOUSE), PARTITION, 0, 0);
+        ((GenericRecord) ((List<?>) batch.get("summaries")).get(1)).put("duration_ns", -1L);
+        feed(ENCODER.singleObject(batch));
+
+        assertThat(rejected()).extracting(RejectedRecord::reason).containsExactly(Rejection.BAD_VALUE);
+        assertThat(harness.extractOutputValues()).isEmpty();
+        assertThat(rows()).isEmpty();
+    }
+
+    /** Of the first release, which knew no summaries. */
+    @Test
+    void aBatchOfAnOlderProbeIsConverted() throws Exception {
+        Schema older = new Schema.Parser()
+                .parse(Path.of(System.getProperty("chokepoint.root"), "schemas/avro/released/v1/segment_batch.avsc")
+                        .toFile());
+        GenericRecord batch = ENCODER.record(RUNS, PARTITION, 0, 0);
+        GenericRecord olderBatch = new GenericData.Record(older);
+        older.getFields().forEach(field -> olderBatch.put(field.name(), batch.get(field.name())));
+        directory.publish(older);
+        feed(ENCODER.singleObject(olderBatch));
+
+        assertThat(harness.extractOutputValues())
+                .extracting(BatchSplitterTest::hex)
+                .containsExactlyElementsOf(hexOf(RUNS));
+    }
+
+    private List<EncodedRow> rows() {
+        return sideOutput(BatchSplitter.ROWS);
     }
 
     private void feed(byte[] value) throws Exception {
