@@ -6,6 +6,9 @@
  */
 #include "flow_tracker.h"
 
+#include "flow_life.h"
+#include "flow_lists.h"
+
 /* A flow whose both sides are done, or that was reset, stays for its last retransmissions. */
 #define LINGER_NS (2 * CKP_NANOS_PER_SECOND)
 
@@ -57,62 +60,12 @@ void ckp_flow_tracker_free(struct ckp_flow_tracker *tracker)
     ckp_run_pool_free(&tracker->pool);
 }
 
-static void link_run(struct ckp_flow_tracker *tracker, uint32_t handle, struct ckp_flow *flow)
-{
-    flow->older_run = tracker->newest_run;
-    flow->newer_run = CKP_FLOW_NONE;
-    if (tracker->newest_run == CKP_FLOW_NONE)
-        tracker->oldest_run = handle;
-    else
-        ckp_flow_at(&tracker->table, tracker->newest_run)->newer_run = handle;
-    tracker->newest_run = handle;
-    tracker->waiting_runs += !flow->is_held;
-}
-
-static void unlink_run(struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
-{
-    tracker->waiting_runs -= !flow->is_held;
-    if (flow->older_run == CKP_FLOW_NONE)
-        tracker->oldest_run = flow->newer_run;
-    else
-        ckp_flow_at(&tracker->table, flow->older_run)->newer_run = flow->newer_run;
-    if (flow->newer_run == CKP_FLOW_NONE)
-        tracker->newest_run = flow->older_run;
-    else
-        ckp_flow_at(&tracker->table, flow->newer_run)->older_run = flow->older_run;
-}
-
-static void link_unproven(struct ckp_flow_tracker *tracker, uint32_t handle, struct ckp_flow *flow)
-{
-    flow->older_unproven = tracker->newest_unproven;
-    flow->newer_unproven = CKP_FLOW_NONE;
-    if (tracker->newest_unproven == CKP_FLOW_NONE)
-        tracker->oldest_unproven = handle;
-    else
-        ckp_flow_at(&tracker->table, tracker->newest_unproven)->newer_unproven = handle;
-    tracker->newest_unproven = handle;
-    tracker->unproven++;
-}
-
-static void unlink_unproven(struct ckp_flow_tracker *tracker, const struct ckp_flow *flow)
-{
-    if (flow->older_unproven == CKP_FLOW_NONE)
-        tracker->oldest_unproven = flow->newer_unproven;
-    else
-        ckp_flow_at(&tracker->table, flow->older_unproven)->newer_unproven = flow->newer_unproven;
-    if (flow->newer_unproven == CKP_FLOW_NONE)
-        tracker->newest_unproven = flow->older_unproven;
-    else
-        ckp_flow_at(&tracker->table, flow->newer_unproven)->older_unproven = flow->older_unproven;
-    tracker->unproven--;
-}
-
 static void prove(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
                   const struct ckp_segment *segment)
 {
     if (flow->proofs < PROOFS && (segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_RST)) == 0 &&
         ++flow->proofs == PROOFS)
-        unlink_unproven(tracker, flow);
+        ckp_unlink_unproven(tracker, flow);
 }
 
 /* Makes directions those of the written key. */
@@ -148,7 +101,7 @@ static void write_run(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
     };
 
     if (flow->run.packets) {
-        unlink_run(tracker, flow);
+        ckp_unlink_run(tracker, flow);
         run.packets = ckp_open_run_take(&tracker->pool, &flow->run, &tracker->copy);
         run.packets.is_ipv6 = flow->key.is_ipv6;
         if (flow->is_reversed)
@@ -273,58 +226,6 @@ static void keep_time(struct ckp_flow_tracker *tracker)
     ckp_batcher_flush_due(tracker->batcher, now_ns);
 }
 
-/*
- * A SYN is of this flow if its ISN is known, or if so far there was only the peer's SYN (both may
- * open at once: RFC 9293 §3.5). Any other SYN starts a new flow on the same ports. If that one was
- * missed its SYN-ACK tells, but only by both ISNs: one alone differs too when a late copy of an
- * earlier connection's comes in between, or when the peer, keeping no state, answers a repeated SYN
- * by another cookie (RFC 4987 §3.6).
- */
-static bool is_replaced_by(const struct ckp_flow *flow, const struct ckp_segment *segment)
-{
-    unsigned sender = segment->direction;
-    const bool *is_known = flow->has_initial_sequence_number;
-    const uint32_t *isn = flow->initial_sequence_number;
-
-    if ((segment->tcp_flags & CKP_TCP_SYN) == 0)
-        return false;
-    bool is_other = is_known[sender] && isn[sender] != segment->sequence_number;
-    if (segment->tcp_flags & CKP_TCP_ACK)
-        return is_other && is_known[!sender] && isn[!sender] != segment->acknowledgment_number - 1;
-    return is_other || (!is_known[sender] && !flow->is_bare_syn);
-}
-
-static void learn_isn(struct ckp_flow *flow, unsigned direction, uint32_t isn)
-{
-    if (flow->has_initial_sequence_number[direction])
-        return;
-    flow->has_initial_sequence_number[direction] = true;
-    flow->initial_sequence_number[direction] = isn;
-}
-
-/* What the flags say about the flow's life. */
-static void learn(struct ckp_flow *flow, const struct ckp_segment *segment)
-{
-    unsigned direction = segment->direction;
-
-    if (segment->tcp_flags & CKP_TCP_SYN) {
-        learn_isn(flow, direction, segment->sequence_number);
-        if (segment->tcp_flags & CKP_TCP_ACK)
-            learn_isn(flow, !direction, segment->acknowledgment_number - 1);
-        flow->closing = CKP_END_NONE; /* a reset met what the peer still held: RFC 9293 §3.5.1 */
-    }
-    if ((segment->tcp_flags & (CKP_TCP_SYN | CKP_TCP_ACK)) != CKP_TCP_SYN)
-        flow->is_bare_syn = false;
-    if (segment->tcp_flags & CKP_TCP_FIN)
-        flow->has_fin[direction] = true;
-    if (flow->closing)
-        return;
-    if (segment->tcp_flags & CKP_TCP_RST)
-        flow->closing = CKP_END_RST;
-    else if (flow->has_fin[0] && flow->has_fin[1])
-        flow->closing = CKP_END_FIN;
-}
-
 /* The flow that has been silent longest among the next few: near enough to the longest of all, at
  * a fixed cost. */
 static uint32_t long_silent(struct ckp_flow_tracker *tracker)
@@ -398,11 +299,11 @@ static uint32_t start_flow(struct ckp_flow_tracker *tracker, const struct ckp_pa
         anonymise(tracker, flow);
     flow->partition = ckp_flow_partition(ckp_flow_key_hash(flow->written_key, config->hash_seed),
                                          config->partition_count);
-    flow->start_ns = flow->last_ns = packet->segment.time_ns;
+    flow->start_ns = packet->segment.time_ns;
+    ckp_flow_be_born(flow);
     flow->vlan_id = packet->vlan_id;
     flow->tunnel_id = packet->tunnel_id;
-    flow->is_bare_syn = true;
-    link_unproven(tracker, handle, flow);
+    ckp_link_unproven(tracker, handle, flow);
     flow->is_held = tracker->mouse_packets > 0;
     ckp_count(tracker->counters, CKP_COUNT_FLOWS_STARTED, 1);
     return handle;
@@ -419,7 +320,7 @@ static uint32_t flow_of(struct ckp_flow_tracker *tracker, const struct ckp_packe
         return start_flow(tracker, packet, hash);
 
     const struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
-    if (!is_replaced_by(flow, segment))
+    if (!ckp_flow_is_replaced_by(flow, segment))
         return handle;
     end_flow(tracker, handle, flow->last_ns, end_reason_of(flow, CKP_END_REPLACED));
     return start_flow(tracker, packet, hash);
@@ -470,7 +371,7 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
         flow->run_end_ns =
             flow->is_held ? segment->time_ns
                           : (segment->time_ns / CKP_NANOS_PER_SECOND + 1) * CKP_NANOS_PER_SECOND;
-        link_run(tracker, handle, flow);
+        ckp_link_run(tracker, handle, flow);
         schedule(tracker, handle);
     }
     if (flow->run.packets == CKP_RUN_PACKETS_MAX)
@@ -491,10 +392,12 @@ static void add(struct ckp_flow_tracker *tracker, uint32_t handle,
 {
     cut_at_clock_step(tracker, handle, segment->time_ns);
     append(tracker, handle, segment, sack);
-    learn(ckp_flow_at(&tracker->table, handle), segment); /* last: room may be made of this flow */
+    /* Last: room may be made of this flow. */
+    ckp_flow_learn(ckp_flow_at(&tracker->table, handle), segment);
 }
 
-/* ---- mice ---- */
+/* ---- mice: a flow that may stay one is held. It lives by the same rules, but nothing is written of
+ * it; at its end it becomes a summary, or what was held is written as if it had not been ---- */
 
 /* A flow that was held lives its life once more, and this time it is written. */
 static void replay(struct ckp_flow_tracker *tracker, uint32_t handle,
@@ -507,13 +410,7 @@ static void replay(struct ckp_flow_tracker *tracker, uint32_t handle,
     int64_t settled_ns = flow->run_end_ns;
 
     flow->is_held = false;
-    flow->has_initial_sequence_number[0] = flow->has_initial_sequence_number[1] = false;
-    flow->has_fin[0] = flow->has_fin[1] = false;
-    flow->is_bare_syn = true;
-    flow->closing = CKP_END_NONE;
-    flow->quiet_marks = 0;
-    flow->run_end_ns = 0;
-    flow->last_ns = flow->start_ns;
+    ckp_flow_be_born(flow);
     for (uint32_t i = 0; i < packets->count; i++) {
         const struct ckp_segment *segment = &packets->segments[i];
         settle(tracker, handle, segment->time_ns); /* it goes on, or this were no packet of it */
@@ -530,7 +427,7 @@ static void replay(struct ckp_flow_tracker *tracker, uint32_t handle,
 
 static struct ckp_packets take_held(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
 {
-    unlink_run(tracker, flow);
+    ckp_unlink_run(tracker, flow);
     return ckp_open_run_take(&tracker->pool, &flow->run, &tracker->held);
 }
 
@@ -596,7 +493,7 @@ static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t 
         write_run(tracker, flow, observed_until_ns, reason);
     ckp_count(tracker->counters, end_counter[reason], 1);
     if (flow->proofs < PROOFS)
-        unlink_unproven(tracker, flow);
+        ckp_unlink_unproven(tracker, flow);
     ckp_flow_table_remove(&tracker->table, handle);
 }
 
