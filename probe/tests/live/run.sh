@@ -164,7 +164,7 @@ done
 
 # --- and leaves out whole flows for a while, unless told not to ---
 for option in "" --no-shed; do
-    start --port net_pcap0,rx_iface_in=watch0 $option
+    start --port net_pcap0,rx_iface_in=watch0 --mouse-packets 0 $option
     kill -STOP $pid
     for _ in 1 2 3; do
         inside python3 "$here/send_frames.py" "$work/many.pcap" 1000000 send0
