@@ -182,6 +182,8 @@ static void check_batch(void *sink, const struct ckp_batch *batch)
         check_run(&run, header.partition);
         packets += run.packets.count;
     }
+    read_runs_end(&reader, &header);
+    REQUIRE(header.summaries == 0 && header.summarised_packets == 0);
     read_batch_end(&reader, &header);
     free(bytes);
     REQUIRE(packets == batch->packets && packets == header.packets);
