@@ -62,12 +62,13 @@ static void look_at_key(struct ckp_facts *facts, const struct ckp_options *optio
 static void look_at_metrics(struct ckp_facts *facts, const struct ckp_options *options)
 {
     static struct ckp_vitals vitals;
+    static const struct ckp_tap_vitals tap;
     const struct ckp_metrics_identity identity = {
         .probe = "", .tap = "", .version = "", .timestamp_source = ""};
 
     facts->metrics = ckp_option_text(options, CKP_OPTION_METRICS);
     if (facts->metrics)
-        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, 1, NULL,
+        ckp_health_close(ckp_health_open(facts->metrics, &identity, &vitals, 1, &tap, NULL,
                                          facts->why_no_metrics, sizeof facts->why_no_metrics));
 }
 

@@ -20,6 +20,14 @@ static enum ckp_decode_status strip_tunnel(struct ckp_layers *layers, uint8_t pr
     return status;
 }
 
+/* A frame of several pieces has been looked into as far as the first one goes. */
+static bool is_cut(const struct ckp_span *rest, const struct ckp_frame *frame)
+{
+    size_t elsewhere = frame->is_chained ? frame->original_bytes - frame->captured_bytes : 0;
+
+    return rest->captured + elsewhere < rest->length;
+}
+
 /* From packet to packet, until one carries TCP, or nothing that we can look into. */
 static enum ckp_decode_status find_tcp(struct ckp_ip *ip, struct ckp_layers *layers,
                                        enum ckp_tunnels tunnels)
@@ -71,6 +79,7 @@ enum ckp_decode_status ckp_decode(struct ckp_packet *packet, enum ckp_link link,
     packet->tunnel_id = layers.tunnel_id;
     packet->vlan_id = layers.vlan_id;
     packet->is_first_fragment = layers.is_first_fragment;
+    packet->is_cut = is_cut(&layers.rest, frame);
     packet->key.domain = 0;
     packet->key.is_ipv6 = ip.is_ipv6;
     segment->direction = ckp_flow_key_order(&packet->key, &ip.source, source_port, &ip.destination,

@@ -26,6 +26,7 @@ struct ckp_frame {
     size_t captured_bytes; /* how many of them there are */
     size_t original_bytes; /* how many there were on the wire */
     int64_t time_ns;
+    bool is_chained; /* what is not captured here was captured elsewhere */
 };
 
 /** Which packet of those within each other is decoded. */
@@ -62,6 +63,7 @@ struct ckp_packet {
     uint32_t payload_at;     /* where in the frame the headers of all layers end */
     uint16_t vlan_id;        /* innermost of the innermost frame, CKP_VLAN_NONE if untagged */
     bool is_first_fragment;  /* it, or a packet around it */
+    bool is_cut;             /* of its IP bytes not all were captured */
     enum ckp_options_status options_status;
 };
 

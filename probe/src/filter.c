@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "filter.h"
 
+#include <errno.h>
 #include <pcap/pcap.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SNAP_BYTES 262144
 
@@ -38,6 +40,41 @@ void ckp_filter_free(struct ckp_filter *filter)
         return;
     pcap_freecode(&filter->program);
     free(filter);
+}
+
+static bool read_expression(FILE *file, FILE *expression)
+{
+    char *line = NULL;
+    size_t room = 0;
+
+    while (getline(&line, &room, file) >= 0)
+        fprintf(expression, "%.*s ", (int)strcspn(line, "#\n"), line);
+    free(line);
+    return !ferror(file);
+}
+
+char *ckp_filter_file_read(const char *path, char *why, size_t why_size)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t bytes;
+    FILE *expression = file ? open_memstream(&text, &bytes) : NULL;
+    bool is_read = expression && read_expression(file, expression);
+
+    if (!is_read)
+        snprintf(why, why_size, "%s cannot be read: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    if (expression)
+        fclose(expression);
+    if (is_read && text && text[strspn(text, " \t\r")] == '\0') {
+        snprintf(why, why_size, "%s holds no expression", path);
+        is_read = false;
+    }
+    if (is_read)
+        return text;
+    free(text);
+    return NULL;
 }
 
 bool ckp_filter_passes(const struct ckp_filter *filter, const struct ckp_frame *frame)

@@ -15,6 +15,10 @@ struct ckp_filter *ckp_filter_new_ethernet(const char *expression, char *why, si
 
 void ckp_filter_free(struct ckp_filter *filter);
 
+/** The expression in a file: its lines, joined, without comments from # to the end of a line.
+ * @return from malloc(), or NULL with one sentence in `why`, also if there is no expression */
+char *ckp_filter_file_read(const char *path, char *why, size_t why_size);
+
 /** Whether the filter leaves the frame in; a NULL filter leaves all in. */
 bool ckp_filter_passes(const struct ckp_filter *filter, const struct ckp_frame *frame);
 

@@ -32,6 +32,8 @@ struct ckp_flow {
     uint8_t proofs;   /* that it is no SYN of a flood: see flow_tracker.c */
     bool is_held;     /* may stay a mouse: all its packets wait in the open run */
     uint8_t data_packets; /* while it is held */
+    bool has_sent[2]; /* who has, by direction */
+    uint32_t fingerprint; /* of its last packet, see tap_quality.h; or 0 */
 
     uint64_t hash; /* of the table */
     int64_t start_ns;

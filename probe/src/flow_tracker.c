@@ -8,6 +8,7 @@
 
 #include "flow_life.h"
 #include "flow_lists.h"
+#include "tap_quality.h"
 
 /* A flow whose both sides are done, or that was reset, stays for its last retransmissions. */
 #define LINGER_NS (2 * CKP_NANOS_PER_SECOND)
@@ -378,6 +379,25 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
         close_run(tracker, flow);
 }
 
+_Static_assert(CKP_COUNT_BYTES_FROM_HIGH == CKP_COUNT_BYTES_FROM_LOW + 1, "see judge_tap()");
+
+static void judge_tap(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
+                      const struct ckp_segment *segment)
+{
+    uint32_t fingerprint = ckp_segment_fingerprint(segment);
+    bool is_from_high = segment->direction ^ flow->is_reversed;
+    uint64_t apart_ns = (uint64_t)(segment->time_ns - flow->last_ns + CKP_DUPLICATE_NS);
+
+    flow->has_sent[segment->direction] = true;
+    if (fingerprint == flow->fingerprint && fingerprint != 0 && apart_ns <= 2 * CKP_DUPLICATE_NS)
+        ckp_count(tracker->counters, CKP_COUNT_PACKETS_DUPLICATE, 1);
+    flow->fingerprint = fingerprint;
+    ckp_count(tracker->counters, CKP_COUNT_PACKETS_FROM_LOW, !is_from_high);
+    /* By index, for the direction is what no branch predictor foretells. */
+    tracker->counters->value[CKP_COUNT_BYTES_FROM_LOW + is_from_high] +=
+        segment->header_bytes + segment->payload_bytes;
+}
+
 /* A clock that was set back by more than reordering explains starts a new run too. */
 static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t time_ns)
 {
@@ -494,6 +514,8 @@ static void end_flow(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t 
     ckp_count(tracker->counters, end_counter[reason], 1);
     if (flow->proofs < PROOFS)
         ckp_unlink_unproven(tracker, flow);
+    if (!(flow->has_sent[0] && flow->has_sent[1]) && !flow->is_bare_syn)
+        ckp_count(tracker->counters, CKP_COUNT_FLOWS_ONE_SIDED, 1);
     ckp_flow_table_remove(&tracker->table, handle);
 }
 
@@ -546,7 +568,9 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     ckp_flow_tracker_pass_time(tracker, packet->segment.time_ns);
 
     uint32_t handle = flow_of(tracker, packet, tracked->hash);
-    prove(tracker, ckp_flow_at(&tracker->table, handle), &packet->segment);
+    struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
+    prove(tracker, flow, &packet->segment);
+    judge_tap(tracker, flow, &packet->segment);
     add(tracker, handle, &packet->segment, packet->sack);
     judge_size(tracker, handle, &packet->segment);
     if (tracker->clock.strays)

@@ -31,6 +31,7 @@ struct ckp_health {
     _Atomic int64_t timestamp_resolution_ns;
     struct ckp_vitals *vitals;  /* of each worker */
     struct ckp_dump *dump;      /* or NULL */
+    const struct ckp_tap_vitals *tap;
     struct ckp_metrics metrics; /* read anew for each request */
 };
 
@@ -64,6 +65,9 @@ static const struct ckp_metrics *read_metrics(struct ckp_health *health)
         read_worker(&metrics->workers[i], &health->vitals[i]);
     metrics->identity.session = health->session;
     metrics->identity.timestamp_resolution_ns = health->timestamp_resolution_ns;
+    ckp_tap_vitals_read(health->tap, &metrics->tap);
+    metrics->filters = atomic_load(&health->tap->filters);
+    metrics->filters_refused = atomic_load(&health->tap->filters_refused);
     metrics->stage = ckp_vitals_stage(&health->vitals[0]);
     metrics->clock = ckp_health_clock();
     metrics->now_ns = ckp_clock_monotonic_ns();
@@ -343,7 +347,8 @@ static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo
 
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
                                    struct ckp_vitals *vitals, uint32_t worker_count,
-                                   struct ckp_dump *dump, char *why, size_t why_size)
+                                   const struct ckp_tap_vitals *tap, struct ckp_dump *dump,
+                                   char *why, size_t why_size)
 {
     struct ckp_health *health = calloc(1, sizeof *health);
     struct addrinfo *found = find_address(address);
@@ -353,6 +358,7 @@ struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics
         health->metrics.worker_count = worker_count;
         health->vitals = vitals;
         health->dump = dump;
+        health->tap = tap;
         errno = 0;
         health->daemon = start(health, found);
     }

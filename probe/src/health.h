@@ -26,7 +26,8 @@ bool ckp_health_is_loopback(const char *text);
  */
 struct ckp_health *ckp_health_open(const char *address, const struct ckp_metrics_identity *identity,
                                    struct ckp_vitals *vitals, uint32_t worker_count,
-                                   struct ckp_dump *dump, char *why, size_t why_size);
+                                   const struct ckp_tap_vitals *tap, struct ckp_dump *dump,
+                                   char *why, size_t why_size);
 void ckp_health_close(struct ckp_health *health);
 
 /** What is told as 0 until then. */

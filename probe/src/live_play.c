@@ -30,6 +30,14 @@ static void run_all(struct live *live)
     ckp_eal_join();
 }
 
+static bool start_filter_watch(struct live *live)
+{
+    if (ckp_filter_watch_start(live->reception.filter, &live->output.tap))
+        return true;
+    ckp_log("there is no thread to watch the filter");
+    return false;
+}
+
 static int play(struct live *live)
 {
     const struct ckp_reception *reception = &live->reception;
@@ -47,13 +55,22 @@ static int play(struct live *live)
                                  ? 1
                                  : reception->worker_count,
     };
+    source.ports = ckp_option_list(live->options, CKP_OPTION_PORT, &source.port_count);
+    for (size_t i = 0; i < source.port_count; i++)
+        source.extended_count[i] =
+            ckp_ports_extended(reception->ports, i, &source.extended[i]);
     int code = ckp_output_open(&live->output, live->options, &source, live->workers,
                                reception->worker_count);
 
     if (code != CKP_EXIT_ALL_DONE)
         return code;
+    bool is_complete = start_filter_watch(live);
+    atomic_store(&live->reception.has_failed, !is_complete);
     run_all(live);
-    return ckp_output_close(&live->output) ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
+    ckp_filter_watch_free(live->reception.filter);
+    live->reception.filter = NULL;
+    is_complete &= ckp_output_close(&live->output);
+    return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }
 
 static int play_with_receivers(struct live *live)
@@ -80,7 +97,6 @@ static int play_with_receivers(struct live *live)
 static bool open_ports(struct live *live)
 {
     struct ckp_reception *reception = &live->reception;
-    const char *expression = ckp_option_text(live->options, CKP_OPTION_FILTER);
     struct ckp_ports_wish wish = {
         .eal_arguments = ckp_option_text(live->options, CKP_OPTION_EAL),
         .workers = reception->worker_count,
@@ -89,8 +105,6 @@ static bool open_ports(struct live *live)
     char why[1024];
 
     wish.specs = ckp_option_list(live->options, CKP_OPTION_PORT, &wish.count);
-    if (expression) /* checked when the options were read */
-        reception->filter = ckp_filter_new_ethernet(expression, why, sizeof why);
     reception->ports = ckp_ports_open(&wish, why, sizeof why);
     if (!reception->ports)
         ckp_log("%s", why);
@@ -98,6 +112,24 @@ static bool open_ports(struct live *live)
         ckp_log("worker 0 of %u receives for all, for not every port can spread flows over queues (%s)",
                 reception->worker_count, ckp_ports_why_one_queue(reception->ports));
     return reception->ports != NULL;
+}
+
+/* It was compiled before, when the options were read. */
+static bool open_filter(struct live *live)
+{
+    const char *path = ckp_option_text(live->options, CKP_OPTION_FILTER_FILE);
+    const char *expression = ckp_option_text(live->options, CKP_OPTION_FILTER);
+    struct ckp_filter *filter = NULL;
+    char why[1024];
+
+    if (path)
+        ckp_filter_watch_block_signal();
+    if (expression)
+        filter = ckp_filter_new_ethernet(expression, why, sizeof why);
+    live->reception.filter = ckp_filter_watch_new(path, filter, live->reception.worker_count);
+    if (!live->reception.filter)
+        ckp_log("there is no memory");
+    return live->reception.filter != NULL;
 }
 
 int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_t *stop)
@@ -115,11 +147,11 @@ int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_
         /* Without a random seed only the protection against forged collisions is lost. */
         if (getrandom(&live->reception.spread_seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
             live->reception.spread_seed = 0;
-        if (open_ports(live)) {
+        if (open_filter(live) && open_ports(live)) {
             code = play_with_receivers(live);
             ckp_ports_close(live->reception.ports);
         }
-        ckp_filter_free(live->reception.filter);
+        ckp_filter_watch_free(live->reception.filter);
     }
     free(live);
     return code;

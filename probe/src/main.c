@@ -31,6 +31,7 @@ static void install_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN); /* with --filter-file a port's probe waits for it */
 }
 
 /* Name of the tap if none was given: that of the first file without folder and endings. */
@@ -101,17 +102,45 @@ static bool check_metrics(struct ckp_options *options)
     return false;
 }
 
+static char *filter_text; /* of --filter-file, for as long as there are options */
+
+/* Leaves the expression where --filter would: from then on it is the same. */
+static bool read_filter_file(struct ckp_options *options)
+{
+    const char *path = ckp_option_text(options, CKP_OPTION_FILTER_FILE);
+
+    if (!path)
+        return true;
+    if (options->value[CKP_OPTION_FILTER].is_given) {
+        snprintf(options->error, sizeof options->error,
+                 "option --filter-file: '%.200s' is too much, expected either --filter or "
+                 "--filter-file",
+                 path);
+        return false;
+    }
+    char complaint[256];
+    filter_text = ckp_filter_file_read(path, complaint, sizeof complaint);
+    if (!filter_text)
+        snprintf(options->error, sizeof options->error, "option --filter-file: %s", complaint);
+    options->value[CKP_OPTION_FILTER].text = filter_text;
+    return filter_text != NULL;
+}
+
 static bool check_filter(struct ckp_options *options)
 {
-    const char *expression = ckp_option_text(options, CKP_OPTION_FILTER);
+    const char *path = ckp_option_text(options, CKP_OPTION_FILTER_FILE);
     char complaint[256];
 
+    if (!read_filter_file(options))
+        return false;
+    const char *expression = ckp_option_text(options, CKP_OPTION_FILTER);
     if (!expression)
         return true;
     struct ckp_filter *filter = ckp_filter_new_ethernet(expression, complaint, sizeof complaint);
     if (!filter)
         snprintf(options->error, sizeof options->error,
-                 "option --filter: '%.200s' is not a libpcap filter: %s", expression, complaint);
+                 "option --filter%s: '%.200s' is not a libpcap filter: %s", path ? "-file" : "",
+                 path ? path : expression, complaint);
     ckp_filter_free(filter);
     return filter != NULL;
 }

@@ -4,6 +4,8 @@
 #include "shedder.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
 
 #define PREFIX           "chokepoint_probe_"
 #define NANOS_PER_SECOND 1e9
@@ -61,6 +63,91 @@ static void print_counters(const struct ckp_metrics *metrics, FILE *out)
     }
 }
 
+/* What is told of each port. */
+struct port_metric {
+    const char *name;
+    const char *type;
+    size_t at; /* in its reading */
+    size_t condition_at; /* nothing is known where that is 0 */
+    const char *help;
+};
+
+#define OF_PORT(member) offsetof(struct ckp_port_reading, member)
+
+static const struct port_metric port_metrics[] = {
+    {"port_frames_received_total", "counter", OF_PORT(received), SIZE_MAX,
+     "frames that the probe took from the port"},
+    {"port_bytes_received_total", "counter", OF_PORT(bytes), SIZE_MAX,
+     "bytes of these, as the driver counts"},
+    {"port_frames_missed_total", "counter", OF_PORT(missed), SIZE_MAX,
+     "frames for which the port's queue had no room, counted by its driver"},
+    {"port_frames_no_buffer_total", "counter", OF_PORT(no_buffer), SIZE_MAX,
+     "frames for which the probe had no buffer"},
+    {"port_frames_errors_total", "counter", OF_PORT(errors), SIZE_MAX,
+     "frames that the port could not receive"},
+    {"port_frames_deduced_total", "counter", OF_PORT(deduced), SIZE_MAX,
+     "frames that the interface saw but the port, whose driver counts no losses, did not get"},
+    {"port_interface_frames_received_total", "counter", OF_PORT(interface_received),
+     OF_PORT(has_interface), "frames that the kernel's interface received since the port was opened"},
+    {"port_interface_frames_dropped_total", "counter", OF_PORT(interface_dropped),
+     OF_PORT(has_interface), "frames that the kernel's interface dropped since the port was opened"},
+    {"port_link_up", "gauge", OF_PORT(is_link_up), OF_PORT(is_link_known),
+     "whether the port has a link"},
+    {"port_link_bits_per_second", "gauge", OF_PORT(link_bits_per_second),
+     OF_PORT(link_bits_per_second), "speed of the link"},
+};
+
+static uint64_t of_port(const struct ckp_port_reading *reading, size_t at)
+{
+    uint64_t value;
+
+    memcpy(&value, (const char *)reading + at, sizeof value);
+    return value;
+}
+
+static void print_port_metric(const struct ckp_metrics *metrics, const struct port_metric *metric,
+                              FILE *out)
+{
+    print_head(metric->name, metric->type, metric->help, out);
+    for (size_t i = 0; i < metrics->identity.port_count; i++) {
+        const struct ckp_port_reading *reading = &metrics->tap.port[i];
+        if (metric->condition_at != SIZE_MAX && of_port(reading, metric->condition_at) == 0)
+            continue;
+        fprintf(out, PREFIX "%s{", metric->name);
+        print_label("port", metrics->identity.ports[i], out);
+        fprintf(out, "} %" PRIu64 "\n", of_port(reading, metric->at));
+    }
+}
+
+static void print_extended(const struct ckp_metrics *metrics, FILE *out)
+{
+    print_head("port_driver_total", "counter", "what the port's driver counts beside, by its names",
+               out);
+    for (size_t i = 0; i < metrics->identity.port_count; i++)
+        for (size_t j = 0; j < metrics->identity.extended_count[i]; j++) {
+            fputs(PREFIX "port_driver_total{", out);
+            print_label("port", metrics->identity.ports[i], out);
+            print_label(",name", metrics->identity.extended[i][j], out);
+            fprintf(out, "} %" PRIu64 "\n", metrics->tap.port[i].extended[j]);
+        }
+}
+
+static void print_ports(const struct ckp_metrics *metrics, FILE *out)
+{
+    for (size_t i = 0; i < sizeof port_metrics / sizeof port_metrics[0]; i++)
+        print_port_metric(metrics, &port_metrics[i], out);
+    print_extended(metrics, out);
+}
+
+static void print_filter(const struct ckp_metrics *metrics, FILE *out)
+{
+    print_gauge("filter_generation", (double)metrics->filters,
+                "filters taken from --filter-file, the first one included", out);
+    print_head("filters_refused_total", "counter",
+               "times that --filter-file was wrong when it was read anew", out);
+    fprintf(out, PREFIX "filters_refused_total %" PRIu64 "\n", metrics->filters_refused);
+}
+
 typedef double value_fn(const struct ckp_metrics *metrics, const struct ckp_metrics_worker *worker);
 
 /* What is told of each worker. */
@@ -86,6 +173,7 @@ static double seconds_since(const struct ckp_metrics *metrics, int64_t time_ns)
 VALUE(loop_age, seconds_since(metrics, worker->reading.turned_ns))
 VALUE(frame_age, seconds_since(metrics, worker->reading.frame_ns))
 VALUE(shed_share, (double)worker->reading.shed_level / CKP_SHED_BUCKETS)
+VALUE(stamp_step, worker->reading.stamp_step_ns ? (double)worker->reading.stamp_step_ns / NANOS_PER_SECOND : -1)
 VALUE(kafka_silence, (double)worker->reading.silent_ns / NANOS_PER_SECOND)
 VALUE(kafka_brokers, worker->kafka.brokers)
 VALUE(kafka_brokers_up, worker->kafka.brokers_up)
@@ -104,6 +192,8 @@ static const struct worker_metric loop_metrics[] = {
      "time since the last frame came, to within 0.1 s"},
     {"flows_shed_share", "gauge", shed_share,
      "share of flows left out at present because the probe cannot keep up"},
+    {"timestamp_step_seconds", "gauge", stamp_step,
+     "largest power of ten that divides all stamps looked at: their resolution, as observed"},
 };
 
 static const struct worker_metric kafka_metrics[] = {
@@ -170,6 +260,10 @@ void ckp_metrics_print(const struct ckp_metrics *metrics, FILE *out)
     print_clock(metrics, out);
     if (metrics->identity.has_kafka)
         print_kafka(metrics, out);
+    if (metrics->identity.ports)
+        print_ports(metrics, out);
+    if (metrics->identity.has_filter_file)
+        print_filter(metrics, out);
     print_counters(metrics, out);
 }
 

@@ -23,6 +23,11 @@ struct ckp_metrics_identity {
     int64_t timestamp_resolution_ns;
     uint64_t session;
     bool has_kafka;
+    bool has_filter_file; /* that may be read anew */
+    const char *const *ports; /* their names */
+    size_t port_count;
+    const char *const *extended[CKP_PORTS_MAX]; /* names of what their drivers count beside */
+    size_t extended_count[CKP_PORTS_MAX];
 };
 
 /** What the kernel knows of its clock. */
@@ -40,6 +45,9 @@ struct ckp_metrics_worker {
 struct ckp_metrics {
     struct ckp_metrics_identity identity;
     enum ckp_stage stage;
+    struct ckp_tap_reading tap;
+    uint64_t filters; /* that were taken, and those that were not */
+    uint64_t filters_refused;
     struct ckp_clock_status clock;
     int64_t now_ns; /* monotonic */
     uint32_t worker_count;

@@ -35,18 +35,23 @@ static const char *const timestamp_source_name[] = {
 static bool open_health(struct ckp_output *output, const struct ckp_source *source, char *why)
 {
     const char *address = ckp_option_text(output->options, CKP_OPTION_METRICS);
-    const struct ckp_metrics_identity identity = {
+    struct ckp_metrics_identity identity = {
         .probe = ckp_option_text(output->options, CKP_OPTION_PROBE),
         .tap = ckp_option_text(output->options, CKP_OPTION_TAP),
         .version = CKP_VERSION,
         .timestamp_source = timestamp_source_name[source->timestamp_source],
         .has_kafka = ckp_option_text(output->options, CKP_OPTION_KAFKA) != NULL,
+        .has_filter_file = source->ports && ckp_option_text(output->options, CKP_OPTION_FILTER_FILE),
+        .ports = source->ports,
+        .port_count = source->port_count,
     };
 
     if (!address)
         return true;
+    memcpy(identity.extended, source->extended, sizeof identity.extended);
+    memcpy(identity.extended_count, source->extended_count, sizeof identity.extended_count);
     output->health = ckp_health_open(address, &identity, output->vitals, output->worker_count,
-                                     output->dump, why, WHY_BYTES_MAX);
+                                     &output->tap, output->dump, why, WHY_BYTES_MAX);
     if (output->health && strcmp(strrchr(address, ':'), ":0") == 0)
         ckp_log("metrics are at port %u", ckp_health_port(output->health));
     return output->health != NULL;
@@ -362,9 +367,8 @@ void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns)
         return;
     outlet->tended_ns = now_ns;
     int64_t silent_ns = outlet->sink.tend(outlet->sink.self);
-    if (!output->health)
-        return;
     ckp_vitals_note_shed(&output->vitals[worker], output->workers[worker].tracker.shed_level);
+    ckp_vitals_note_stamps(&output->vitals[worker], output->workers[worker].stamp_step_ns);
     ckp_vitals_publish(&output->vitals[worker], &output->workers[worker].counters, now_ns,
                        silent_ns);
 }

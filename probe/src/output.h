@@ -21,6 +21,10 @@ struct ckp_source {
     const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
     bool is_lossless;                  /* it can wait for a slow sink */
     uint32_t receiving_workers;        /* the first so many; the others are handed packets */
+    const char *const *ports; /* their names, or NULL */
+    size_t port_count;
+    const char *const *extended[CKP_PORTS_MAX]; /* names of what their drivers count beside */
+    size_t extended_count[CKP_PORTS_MAX];
 };
 
 /** Where the batches of one worker go. Of its thread alone while there are frames. */
@@ -38,6 +42,7 @@ struct ckp_output {
     struct ckp_domain_rules domain_rules;
     struct ckp_outlet outlets[CKP_WORKERS_MAX];
     struct ckp_vitals vitals[CKP_WORKERS_MAX];
+    struct ckp_tap_vitals tap;
     struct ckp_health *health; /* NULL without --metrics */
     struct ckp_dump *dump;     /* NULL without --ring-memory */
     FILE *ledger;              /* NULL: standard error */

@@ -7,7 +7,7 @@
 
 #define NANOS_PER_MICRO 1000
 #define TELL_NS         (10 * CKP_NANOS_PER_SECOND) /* counters of an idle tap */
-#define LOSSES_NS       CKP_SHED_PERIOD_NS
+#define PORTS_NS        CKP_SHED_PERIOD_NS
 #define TEND_NS         CKP_VITALS_PERIOD_NS
 #define DRAIN_NS        (100 * CKP_NANOS_PER_MILLI)
 
@@ -80,7 +80,7 @@ static void observe(struct ckp_receiver *receiver, size_t port, const struct ckp
     size_t ports = ckp_ports_count(receiver->reception->ports);
     struct ckp_packet packet;
 
-    if (!ckp_filter_passes(receiver->reception->filter, frame))
+    if (!ckp_filter_passes(receiver->filter, frame))
         ckp_worker_leave_out(receiver->worker);
     else if (ports == 1 && !receiver->others)
         ckp_worker_observe(receiver->worker, CKP_LINK_ETHERNET, frame);
@@ -139,18 +139,29 @@ static size_t receive(struct ckp_receiver *receiver)
 
 /* The drivers count since they were opened, so these counters are set, not added to. They are of the
  * ports, whoever reads their queues: the first worker keeps them. */
-static void note_losses(struct ckp_receiver *receiver)
+static void note_ports(struct ckp_receiver *receiver)
 {
+    struct ckp_tap_reading reading;
+    uint64_t *value = receiver->worker->counters.value;
+    struct ckp_port_reading sum = {0};
+
     if (receiver->index > 0)
         return;
-    struct ckp_port_losses losses = ckp_ports_losses(receiver->reception->ports);
-    uint64_t *value = receiver->worker->counters.value;
-
-    value[CKP_COUNT_FRAMES_MISSED_PORT] = losses.missed;
-    value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] = losses.no_buffer;
-    value[CKP_COUNT_FRAMES_MISSED_ERRORS] = losses.errors;
-    value[CKP_COUNT_FRAMES_MISSED_KERNEL] = losses.kernel;
-    value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = losses.deduced;
+    ckp_ports_read(receiver->reception->ports, &reading);
+    ckp_tap_vitals_publish(&receiver->reception->output->tap, &reading);
+    for (size_t i = 0; i < CKP_PORTS_MAX; i++) {
+        const struct ckp_port_reading *port = &reading.port[i];
+        sum.missed += port->missed;
+        sum.no_buffer += port->no_buffer;
+        sum.errors += port->errors;
+        sum.deduced += port->deduced;
+        sum.missed_kernel += port->missed_kernel;
+    }
+    value[CKP_COUNT_FRAMES_MISSED_PORT] = sum.missed;
+    value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] = sum.no_buffer;
+    value[CKP_COUNT_FRAMES_MISSED_ERRORS] = sum.errors;
+    value[CKP_COUNT_FRAMES_MISSED_KERNEL] = sum.missed_kernel;
+    value[CKP_COUNT_FRAMES_MISSED_DEDUCED] = sum.deduced;
 }
 
 static uint64_t frames_of_all(const struct ckp_reception *reception)
@@ -222,8 +233,8 @@ static void pass_time(struct ckp_receiver *receiver, int64_t now_ns)
 {
     struct ckp_worker *worker = receiver->worker;
 
-    if (is_due(&receiver->losses_told_ns, LOSSES_NS, now_ns)) {
-        note_losses(receiver);
+    if (is_due(&receiver->ports_read_ns, PORTS_NS, now_ns)) {
+        note_ports(receiver);
         if (receiver->reception->may_shed)
             relieve(receiver);
     }
@@ -258,7 +269,7 @@ static void drain_ports(struct ckp_receiver *receiver)
         take_merged(receiver, INT64_MAX);
     for (uint32_t i = 1; receiver->others && i < receiver->reception->worker_count; i++)
         ckp_handoff_close(&receiver->others[i].handoff);
-    note_losses(receiver);
+    note_ports(receiver);
 }
 
 /* The first receiver closes all handoffs. */
@@ -270,6 +281,7 @@ static void drain_handoff(struct ckp_receiver *receiver)
 
 size_t ckp_receiver_turn(struct ckp_receiver *receiver)
 {
+    receiver->filter = ckp_filter_watch_hold(receiver->reception->filter, receiver->index);
     size_t received = receive(receiver);
 
     pass_time(receiver, ckp_clock_utc_ns());

@@ -9,7 +9,7 @@
 #ifndef CKP_RECEIVER_H
 #define CKP_RECEIVER_H
 
-#include "filter.h"
+#include "filter_watch.h"
 #include "handoff.h"
 #include "merge.h"
 #include "output.h"
@@ -21,7 +21,7 @@ struct ckp_reception {
     const volatile sig_atomic_t *stop;
     _Atomic bool has_failed; /* an output takes nothing more: all end */
     struct ckp_ports *ports;
-    struct ckp_filter *filter; /* or NULL */
+    struct ckp_filter_watch *filter;
     struct ckp_output *output;
     int64_t idle_sleep_ns;
     uint32_t worker_count;
@@ -34,6 +34,7 @@ struct ckp_reception {
 struct ckp_receiver {
     struct ckp_reception *reception;
     struct ckp_worker *worker;
+    const struct ckp_filter *filter; /* of this turn of the loop; or NULL */
     uint32_t index;
     bool is_handed_packets;      /* by the first receiver, instead of receiving frames */
     struct ckp_handoff handoff;  /* if so */
@@ -41,7 +42,7 @@ struct ckp_receiver {
                                     well; else NULL */
     struct ckp_merge merge;      /* of two or more ports */
     struct ckp_shedder shedder;
-    int64_t losses_told_ns;
+    int64_t ports_read_ns;
     int64_t tended_ns;
 };
 

@@ -3,10 +3,10 @@
 
 #include "clock.h"
 #include "eal.h"
+#include "interfaces.h"
 #include "rss.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
@@ -22,12 +22,7 @@
 #define WHY_BYTES_MAX     512
 #define RECEIVE_QUEUE     4096u
 #define NANOS_PER_MICRO   1000
-
-/* What the kernel counts of an interface. */
-struct interface_frames {
-    uint64_t seen;
-    uint64_t dropped;
-};
+#define BITS_PER_MEGABIT  UINT64_C(1000000)
 
 /* What one worker receives by; no other touches its cache lines. */
 struct queue {
@@ -41,9 +36,14 @@ struct port {
     struct queue *queues;
     struct rte_mempool *buffers;
     bool is_stamped;    /* by the kernel, in microseconds */
+    bool is_af_xdp;
     bool counts_losses; /* else they are deduced from the interface's own counter */
     char interface[64]; /* of the kernel; empty if none is known */
-    struct interface_frames before; /* when it was opened */
+    struct ckp_interface_frames before; /* when it was opened */
+    struct rte_eth_xstat_name extended[CKP_PORT_EXTENDED_MAX];
+    const char *extended_name[CKP_PORT_EXTENDED_MAX];
+    uint64_t extended_id[CKP_PORT_EXTENDED_MAX];
+    unsigned extended_count;
 };
 
 struct ckp_ports {
@@ -54,7 +54,7 @@ struct ckp_ports {
     bool is_started;     /* DPDK itself */
     size_t stamp_offset; /* in a buffer */
     uint64_t stamp_flag; /* 0 if no driver stamps */
-    FILE *interfaces;    /* counters of the kernel; NULL if there are none */
+    struct ckp_interfaces *interfaces; /* or NULL */
 };
 
 static void copy_until_comma(char *out, size_t size, const char *text)
@@ -81,27 +81,6 @@ static void find_interface(struct port *port, const char *spec)
     }
 }
 
-/* Zeros if the interface cannot be found. The file stays open, for later nothing may be opened. */
-static struct interface_frames read_interface(FILE *interfaces, const char *interface)
-{
-    char line[512];
-    struct interface_frames frames = {0};
-
-    if (!interfaces || !*interface)
-        return frames;
-    rewind(interfaces);
-    while (fgets(line, sizeof line, interfaces)) {
-        char *name = line + strspn(line, " ");
-        char *colon = strchr(name, ':');
-        if (!colon || strlen(interface) != (size_t)(colon - name) ||
-            strncmp(name, interface, strlen(interface)) != 0)
-            continue;
-        if (sscanf(colon + 1, "%*u %" SCNu64 " %*u %" SCNu64, &frames.seen, &frames.dropped) != 2)
-            frames = (struct interface_frames){0};
-    }
-    return frames;
-}
-
 static int set_up_queues(struct port *port, uint32_t queues)
 {
     uint16_t descriptors = RECEIVE_QUEUE, none = 0;
@@ -111,12 +90,17 @@ static int set_up_queues(struct port *port, uint32_t queues)
         error =
             rte_eth_rx_queue_setup(port->id, queue, descriptors,
                                    (unsigned)rte_eth_dev_socket_id(port->id), NULL, port->buffers);
+    for (uint16_t queue = 0; error == 0 && port->is_af_xdp && queue < queues; queue++)
+        error = rte_eth_tx_queue_setup(port->id, queue, descriptors,
+                                       (unsigned)rte_eth_dev_socket_id(port->id), NULL);
     return error;
 }
 
 static int start(struct port *port, const struct rte_eth_conf *conf, uint32_t queues)
 {
-    int error = rte_eth_dev_configure(port->id, (uint16_t)queues, 0, conf);
+    /* Its driver wants a queue to send by for each to receive by. */
+    int error = rte_eth_dev_configure(port->id, (uint16_t)queues,
+                                      port->is_af_xdp ? (uint16_t)queues : 0, conf);
 
     if (error == 0)
         error = set_up_queues(port, queues);
@@ -160,8 +144,9 @@ static bool open_port(struct port *port, const char *spec, char *why, size_t why
     }
     find_interface(port, spec);
     port->is_stamped = strcmp(info.driver_name, "net_pcap") == 0;
-    port->counts_losses = strcmp(info.driver_name, "net_af_packet") != 0 &&
-                          strcmp(info.driver_name, "net_af_xdp") != 0;
+    port->is_af_xdp = strcmp(info.driver_name, "net_af_xdp") == 0;
+    port->counts_losses =
+        strcmp(info.driver_name, "net_af_packet") != 0 && !port->is_af_xdp;
     snprintf(name, sizeof name, "buffers%u", port->id);
     port->buffers = rte_pktmbuf_pool_create(name, BUFFERS, BUFFER_CACHE, 0,
                                             RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
@@ -231,6 +216,36 @@ static bool start_all(struct ckp_ports *ports, const struct ckp_ports_wish *wish
     return true;
 }
 
+/* Of all that a driver counts, what tells of frames that did not come; not what it counts of single
+ * queues. */
+static bool is_loss(const char *name)
+{
+    static const char *const words[] = {"err", "drop", "discard", "out_of_buffer", "miss", "no_buf"};
+
+    if (strncmp(name, "rx_", 3) != 0 || strncmp(name, "rx_q", 4) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(name, words[i]))
+            return true;
+    return false;
+}
+
+static void find_extended(struct port *port)
+{
+    int count = rte_eth_xstats_get_names(port->id, NULL, 0);
+    struct rte_eth_xstat_name *names = count > 0 ? calloc((size_t)count, sizeof *names) : NULL;
+
+    if (names && rte_eth_xstats_get_names(port->id, names, (unsigned)count) == count)
+        for (int i = 0; i < count && port->extended_count < CKP_PORT_EXTENDED_MAX; i++)
+            if (is_loss(names[i].name)) {
+                port->extended[port->extended_count] = names[i];
+                port->extended_name[port->extended_count] =
+                    port->extended[port->extended_count].name;
+                port->extended_id[port->extended_count++] = (uint64_t)i;
+            }
+    free(names);
+}
+
 static bool make_queues(struct ckp_ports *ports)
 {
     for (size_t i = 0; i < ports->count; i++) {
@@ -239,7 +254,8 @@ static bool make_queues(struct ckp_ports *ports)
         if (!port->queues)
             return false;
         memset(port->queues, 0, ports->queues * sizeof *port->queues);
-        port->before = read_interface(ports->interfaces, port->interface);
+        port->before = ckp_interfaces_frames(ports->interfaces, port->interface);
+        find_extended(port);
     }
     return true;
 }
@@ -261,7 +277,7 @@ static bool open_all(struct ckp_ports *ports, const struct ckp_ports_wish *wish,
     if (!ckp_eal_start(wish->specs, wish->count, wish->eal_arguments, wish->workers, why, why_size))
         return false;
     ports->is_started = true;
-    ports->interfaces = fopen("/proc/self/net/dev", "re");
+    ports->interfaces = ckp_interfaces_open();
     for (; ports->count < wish->count; ports->count++)
         if (!open_port(&ports->ports[ports->count], wish->specs[ports->count], why, why_size))
             return false;
@@ -330,8 +346,7 @@ void ckp_ports_close(struct ckp_ports *ports)
     }
     if (ports->is_started)
         ckp_eal_stop();
-    if (ports->interfaces)
-        fclose(ports->interfaces);
+    ckp_interfaces_close(ports->interfaces);
     free(ports);
 }
 
@@ -395,6 +410,7 @@ size_t ckp_ports_receive(struct ckp_ports *ports, size_t port_index, uint32_t qu
             .captured_bytes = rte_pktmbuf_data_len(buffer), /* the headers are in the first piece */
             .original_bytes = rte_pktmbuf_pkt_len(buffer),
             .time_ns = time_of(ports, port, buffer, burst_ns),
+            .is_chained = buffer->next != NULL,
         };
     }
     atomic_store_explicit(&queue->received,
@@ -423,32 +439,75 @@ static bool is_first_of_interface(const struct ckp_ports *ports, const struct po
     return other == port;
 }
 
-/* What the kernel knows: a driver counts from its own queue on, or not at all. */
-static void add_losses_of_kernel(struct ckp_port_losses *losses, const struct ckp_ports *ports,
-                                 const struct port *port)
+static uint64_t grown(uint64_t now, uint64_t before)
 {
-    struct interface_frames now = read_interface(ports->interfaces, port->interface);
-    uint64_t seen = now.seen - port->before.seen;
-    uint64_t taken = received(ports, port);
-
-    if (now.dropped > port->before.dropped && is_first_of_interface(ports, port))
-        losses->kernel += now.dropped - port->before.dropped;
-    if (!port->counts_losses && now.seen > port->before.seen && seen > taken)
-        losses->deduced += seen - taken;
+    return now > before ? now - before : 0; /* an interface may have been made anew */
 }
 
-struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports)
+/* A driver counts from its own queue on, or not at all. Of net_af_xdp some losses are counted by the
+ * driver, by which cause depends on the kernel, and all of them by the interface again. */
+static void read_interface(struct ckp_port_reading *reading, const struct ckp_ports *ports,
+                           const struct port *port)
 {
-    struct ckp_port_losses losses = {0};
+    struct ckp_interface_frames now = ckp_interfaces_frames(ports->interfaces, port->interface);
+    struct ckp_interface_link link = ckp_interfaces_link(ports->interfaces, port->interface);
+
+    reading->has_interface = true;
+    reading->interface_received = grown(now.received, port->before.received);
+    reading->interface_dropped = grown(now.dropped, port->before.dropped);
+    if (!port->counts_losses)
+        reading->deduced = grown(reading->interface_received, reading->received + reading->missed);
+    if (is_first_of_interface(ports, port))
+        reading->missed_kernel =
+            grown(reading->interface_dropped,
+                  port->is_af_xdp ? reading->missed + reading->deduced : 0);
+    reading->is_link_known = link.is_known;
+    reading->is_link_up = link.is_up;
+    reading->link_bits_per_second = link.bits_per_second;
+}
+
+static void read_link(struct ckp_port_reading *reading, const struct port *port)
+{
+    struct rte_eth_link link;
+
+    if (rte_eth_link_get_nowait(port->id, &link) != 0)
+        return;
+    reading->is_link_known = true;
+    reading->is_link_up = link.link_status == RTE_ETH_LINK_UP;
+    if (link.link_speed != RTE_ETH_SPEED_NUM_NONE && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
+        reading->link_bits_per_second = link.link_speed * BITS_PER_MEGABIT;
+}
+
+static void read_port(struct ckp_port_reading *reading, const struct ckp_ports *ports,
+                      const struct port *port)
+{
     struct rte_eth_stats stats;
 
-    for (size_t i = 0; i < ports->count; i++) {
-        if (rte_eth_stats_get(ports->ports[i].id, &stats) != 0)
-            continue;
-        losses.missed += stats.imissed;
-        losses.no_buffer += stats.rx_nombuf;
-        losses.errors += stats.ierrors;
-        add_losses_of_kernel(&losses, ports, &ports->ports[i]);
+    reading->received = received(ports, port);
+    if (rte_eth_stats_get(port->id, &stats) == 0) {
+        reading->bytes = stats.ibytes;
+        reading->missed = stats.imissed;
+        reading->no_buffer = stats.rx_nombuf;
+        reading->errors = stats.ierrors;
     }
-    return losses;
+    if (port->extended_count > 0)
+        rte_eth_xstats_get_by_id(port->id, port->extended_id, reading->extended,
+                                 port->extended_count);
+    if (*port->interface)
+        read_interface(reading, ports, port);
+    else
+        read_link(reading, port);
+}
+
+void ckp_ports_read(const struct ckp_ports *ports, struct ckp_tap_reading *reading)
+{
+    *reading = (struct ckp_tap_reading){0};
+    for (size_t i = 0; i < ports->count; i++)
+        read_port(&reading->port[i], ports, &ports->ports[i]);
+}
+
+size_t ckp_ports_extended(const struct ckp_ports *ports, size_t port, const char *const **names)
+{
+    *names = ports->ports[port].extended_name;
+    return ports->ports[port].extended_count;
 }

@@ -6,20 +6,11 @@
 
 #include "batch.h"
 #include "decode.h"
+#include "vitals.h"
 
-#define CKP_PORTS_MAX 8u
 #define CKP_BURST_MAX 64u
 
 struct ckp_ports;
-
-/** Frames that never came to us. */
-struct ckp_port_losses {
-    uint64_t missed; /* counted by the driver: there was no room in the card's or kernel's queue */
-    uint64_t no_buffer; /* we had no buffer left */
-    uint64_t errors;    /* the card could not receive them */
-    uint64_t kernel;    /* its interface dropped them before any port saw them */
-    uint64_t deduced;   /* drivers that count nothing: what the interface saw and we did not get */
-};
 
 /** Whether each worker may have a queue of its own, which needs a card that gives both directions of
  * a flow the same one. */
@@ -62,7 +53,12 @@ enum ckp_timestamp_source ckp_ports_timestamp_source(const struct ckp_ports *por
 size_t ckp_ports_receive(struct ckp_ports *ports, size_t port, uint32_t queue,
                          struct ckp_frame *frames);
 
-/** The sum over all ports since they were opened. Of one thread. */
-struct ckp_port_losses ckp_ports_losses(const struct ckp_ports *ports);
+/** What all ports have counted since they were opened; ports that there are not count nothing. Of one
+ * thread, and not for every burst: it asks drivers and the kernel. */
+void ckp_ports_read(const struct ckp_ports *ports, struct ckp_tap_reading *reading);
+
+/** Names of what a port's driver counts beside. @return how many */
+size_t ckp_ports_extended(const struct ckp_ports *ports, size_t port,
+                          const char *const **names);
 
 #endif

@@ -143,10 +143,11 @@ static const int allowed[] = {
     SCMP_SYS(getegid),
 };
 
-/* What libraries try, and do without: DPDK cleans up files that only root could remove. */
+/* What libraries try, and do without: DPDK cleans up files that only root could remove, libxdp the program
+ * of an interface. */
 static const int refused[] = {
     SCMP_SYS(unlink),      SCMP_SYS(unlinkat), SCMP_SYS(rmdir),     SCMP_SYS(flock),
-    SCMP_SYS(setpriority), SCMP_SYS(shmdt),    SCMP_SYS(ftruncate),
+    SCMP_SYS(setpriority), SCMP_SYS(shmdt),    SCMP_SYS(ftruncate), SCMP_SYS(bpf),
 };
 
 /* SCMP_ACT_TRAP in a thread that takes signals. */

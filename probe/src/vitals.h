@@ -32,6 +32,7 @@ struct ckp_vitals_reading {
     int64_t
         silent_ns; /* how long the sink has waited for an answer that it is owed; 0: it is not */
     uint64_t shed_level; /* see shedder.h */
+    int64_t stamp_step_ns; /* largest power of ten that divides all stamps looked at; 0: none was */
 };
 
 #define CKP_VITALS_WORDS (sizeof(struct ckp_vitals_reading) / sizeof(uint64_t))
@@ -44,6 +45,46 @@ struct ckp_vitals {
     struct ckp_vitals_reading newest; /* the writer's own */
 };
 
+#define CKP_PORTS_MAX         8u
+#define CKP_PORT_EXTENDED_MAX 16u
+
+/** What one port counts, since it was opened. */
+struct ckp_port_reading {
+    uint64_t received;  /* frames that the workers took */
+    uint64_t bytes;     /* of frames, as the driver counts */
+    uint64_t missed;    /* counted by the driver: no room in the card's or kernel's queue */
+    uint64_t no_buffer; /* we had no buffer left */
+    uint64_t errors;    /* the card could not receive them */
+    uint64_t deduced;   /* drivers that count nothing: what the interface saw and we did not get */
+    uint64_t interface_received; /* by the interface of the kernel */
+    uint64_t interface_dropped;  /* by it, before any port saw them */
+    uint64_t missed_kernel;      /* of these: not in a figure above, nor in another port's */
+    uint64_t has_interface;
+    uint64_t is_link_known;
+    uint64_t is_link_up;
+    uint64_t link_bits_per_second;                /* 0: unknown */
+    uint64_t extended[CKP_PORT_EXTENDED_MAX]; /* the driver's own, in the order of their names */
+};
+
+struct ckp_tap_reading {
+    struct ckp_port_reading port[CKP_PORTS_MAX];
+};
+
+#define CKP_TAP_WORDS (sizeof(struct ckp_tap_reading) / sizeof(uint64_t))
+
+/** Of what all workers have in common: the ports, which one thread reads, and their filter. */
+struct ckp_tap_vitals {
+    _Atomic uint32_t sequence;
+    _Atomic uint64_t word[CKP_TAP_WORDS];
+    _Atomic uint64_t filters;         /* taken from --filter-file, the first one included */
+    _Atomic uint64_t filters_refused; /* for which the one before stays */
+};
+
+void ckp_tap_vitals_publish(struct ckp_tap_vitals *vitals, const struct ckp_tap_reading *reading);
+
+/** Writes the newest that was published. */
+void ckp_tap_vitals_read(const struct ckp_tap_vitals *vitals, struct ckp_tap_reading *reading);
+
 /** The writer's. `silent_ns` as above. */
 void ckp_vitals_publish(struct ckp_vitals *vitals, const struct ckp_counters *counters,
                         int64_t now_ns, int64_t silent_ns);
@@ -53,6 +94,9 @@ static inline void ckp_vitals_note_shed(struct ckp_vitals *vitals, uint32_t leve
 {
     vitals->newest.shed_level = level;
 }
+
+/** The writer's: goes out with the next publication. */
+void ckp_vitals_note_stamps(struct ckp_vitals *vitals, int64_t step_ns);
 
 void ckp_vitals_set_stage(struct ckp_vitals *vitals, enum ckp_stage stage);
 

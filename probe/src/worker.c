@@ -7,6 +7,8 @@ bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *
 {
     worker->reading = *reading;
     worker->pending_count = 0;
+    worker->last_ns = INT64_MIN;
+    worker->stamp_step_ns = 0;
     worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
@@ -42,6 +44,25 @@ static void count_peculiarities(struct ckp_counters *counters, const struct ckp_
         ckp_count(counters, CKP_COUNT_PACKETS_OPTIONS_MALFORMED, 1);
     if (packet->options_status == CKP_OPTIONS_CUT)
         ckp_count(counters, CKP_COUNT_PACKETS_OPTIONS_CUT, 1);
+    ckp_count(counters, CKP_COUNT_PACKETS_CUT, packet->is_cut); /* as good as random: no branch */
+}
+
+static void note_stamp(struct ckp_worker *worker, int64_t time_ns)
+{
+    if (time_ns < worker->last_ns)
+        ckp_count(&worker->counters, CKP_COUNT_PACKETS_TIME_STEP_BACK, 1);
+    worker->last_ns = time_ns;
+}
+
+/* Of one packet a burst: a division each would cost more than it tells. */
+static void note_stamp_step(struct ckp_worker *worker)
+{
+    if (worker->last_ns == INT64_MIN)
+        return;
+    if (worker->stamp_step_ns == 0)
+        worker->stamp_step_ns = CKP_NANOS_PER_SECOND;
+    while (worker->last_ns % worker->stamp_step_ns != 0)
+        worker->stamp_step_ns /= 10;
 }
 
 static void settle_fate(struct ckp_worker *worker, const struct ckp_pending_frame *frame)
@@ -54,6 +75,7 @@ static void settle_fate(struct ckp_worker *worker, const struct ckp_pending_fram
         return;
     }
     count_peculiarities(&worker->counters, &frame->tracked.packet);
+    note_stamp(worker, frame->tracked.packet.segment.time_ns);
     ckp_flow_tracker_observe(&worker->tracker, &frame->tracked);
 }
 
@@ -69,6 +91,8 @@ void ckp_worker_flush(struct ckp_worker *worker)
             ckp_flow_tracker_reach(&worker->tracker, &frame->tracked);
     for (struct ckp_pending_frame *frame = worker->pending; frame < end; frame++)
         settle_fate(worker, frame);
+    if (worker->pending_count > 0)
+        note_stamp_step(worker);
     worker->pending_count = 0;
 }
 

@@ -227,6 +227,12 @@ sentence 2 "option --user: 'nobody-at-all' is no user of this machine" --user no
 sentence 1 "port net_nothing0 cannot be opened: No such device (EAL: failed to parse device \"net_nothing0\")" --port net_nothing0
 sentence 2 "option --port: 'net_null0' is too much, expected either --port or FILE" --port net_null0 "$work/many.pcap"
 sentence 2 "option --workers is too much without --port: captures are read by one worker" --workers 2 "$work/many.pcap"
+printf 'tcp and\n' >"$work/filter"
+sentence 2 "option --filter-file: '$work/filter' is not a libpcap filter: can't parse filter expression: syntax error" \
+    --filter-file "$work/filter" --port net_null0
+sentence 2 "option --filter-file: $work/no-filter cannot be read: No such file or directory" --filter-file "$work/no-filter" --port net_null0
+sentence 2 "option --filter-file: '$work/filter' is too much, expected either --filter or --filter-file" \
+    --filter tcp --filter-file "$work/filter" --port net_null0
 sentence 1 "option --eal: '--no-huge -m 64 --no-shconf --no-telemetry -l 0' has 1 cores, expected at least the 2 of --workers" \
     --workers 2 --eal "--no-huge -m 64 --no-shconf --no-telemetry -l 0" --port net_null0
 sentence 1 "port net_af_packet0,iface=watch0,qpairs=2 cannot be opened: it has 2 queues, which keep no flow together, expected one" \

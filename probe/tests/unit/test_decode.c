@@ -203,6 +203,37 @@ static void test_every_frame_has_one_fate(void **state)
         check_row(&rows[i]);
 }
 
+static void test_a_packet_is_cut_if_not_all_of_it_was_captured(void **state)
+{
+    static const struct {
+        const char *sentence;
+        const char *frame;
+        size_t captured_bytes, original_bytes;
+        bool is_chained, is_cut;
+    } cuts[] = {
+        {"whole", ETHERNET_IPV4 IPV4("002c") TCP_PLAIN "61626364", 58, 58, false, false},
+        {"with padding", ETHERNET_IPV4 IPV4("0028") TCP_PLAIN "000000000000", 60, 60, false, false},
+        {"padding cut off", ETHERNET_IPV4 IPV4("0028") TCP_PLAIN, 54, 60, false, false},
+        {"payload cut off", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1514, false, true},
+        {"payload in another piece", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1514, true, false},
+        {"in pieces, and cut by a mirror", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1000, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        size_t count;
+        uint8_t *bytes = parse_hex(cuts[i].frame, &count);
+        struct ckp_frame frame = {bytes, cuts[i].captured_bytes, cuts[i].original_bytes, 42,
+                                  cuts[i].is_chained};
+        struct ckp_packet packet;
+        assert_int_equal(ckp_decode(&packet, CKP_LINK_ETHERNET, &frame, CKP_TUNNELS_INNER),
+                         CKP_DECODE_OK);
+        if (packet.is_cut != cuts[i].is_cut)
+            fail_msg("%s: cut %d", cuts[i].sentence, packet.is_cut);
+        free(bytes);
+    }
+}
+
 static void test_ip_fields_are_kept(void **state)
 {
     struct ckp_packet packet;
@@ -327,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_frame_has_one_fate),
+        cmocka_unit_test(test_a_packet_is_cut_if_not_all_of_it_was_captured),
         cmocka_unit_test(test_ip_fields_are_kept),
         cmocka_unit_test(test_options_before_a_malformation_are_kept),
         cmocka_unit_test(test_option_values_are_read),

@@ -1028,6 +1028,79 @@ static void test_packets_after_a_leap_are_not_released_one_by_one(void **state)
     free(probe);
 }
 
+static uint64_t counted(const struct probe *probe, enum ckp_counter counter)
+{
+    return probe->worker.counters.value[counter];
+}
+
+static void discard(struct probe *probe)
+{
+    ckp_worker_free(&probe->worker);
+    free(probe);
+}
+
+static void test_a_copy_of_the_last_packet_is_a_duplicate(void **state)
+{
+    static const struct {
+        const char *sentence;
+        int64_t apart_ns;
+        uint16_t ip_id, other_ip_id;
+        uint32_t payload_bytes, other_payload_bytes;
+        uint8_t flags, ttl, other_ttl;
+        uint64_t duplicates;
+    } rows[] = {
+        {"seen twice", MILLI, 7, 7, 100, 100, ACK, 64, 64, 1},
+        {"before and behind a router", MILLI, 7, 7, 100, 100, ACK, 64, 63, 1},
+        {"put out of order by two ports", -MILLI, 7, 7, 100, 100, ACK, 64, 64, 1},
+        {"sent again", 200 * MILLI, 7, 8, 100, 100, ACK, 64, 64, 0},
+        {"sent again by a host that gives all the same id", 200 * MILLI, 7, 7, 100, 100, ACK, 64, 64, 0},
+        {"a second acknowledgment", MILLI, 7, 8, 0, 0, ACK, 64, 64, 0},
+        {"one that cannot be told from a copy", MILLI, 0, 0, 0, 0, ACK, 64, 64, 0},
+        {"without an id, but with data", MILLI, 0, 0, 100, 100, ACK, 64, 64, 1},
+        {"a copy of a SYN", MILLI, 0, 0, 0, 0, SYN, 64, 64, 1},
+        {"other data", MILLI, 0, 0, 100, 50, ACK, 64, 64, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct probe *probe = new_probe(DEFAULTS);
+        struct ckp_packet packet = make_packet(1000, 0, rows[i].flags, 500, SECOND);
+        packet.segment.ip_id = rows[i].ip_id;
+        packet.segment.payload_bytes = rows[i].payload_bytes;
+        packet.segment.time_to_live = rows[i].ttl;
+        observe(probe, &packet);
+        packet.segment.time_ns += rows[i].apart_ns;
+        packet.segment.ip_id = rows[i].other_ip_id;
+        packet.segment.payload_bytes = rows[i].other_payload_bytes;
+        packet.segment.time_to_live = rows[i].other_ttl;
+        observe(probe, &packet);
+        if (counted(probe, CKP_COUNT_PACKETS_DUPLICATE) != rows[i].duplicates)
+            fail_msg("%s", rows[i].sentence);
+        assert_int_equal(counted(probe, CKP_COUNT_PACKETS_TIME_STEP_BACK), rows[i].apart_ns < 0);
+        discard(probe);
+    }
+}
+
+static void test_flows_of_one_direction_are_told_from_calls_without_an_answer(void **state)
+{
+    struct probe *probe = new_probe(DEFAULTS);
+
+    (void)state;
+    send(probe, 1000, 0, SYN, 1, 0);
+    send(probe, 1000, 0, SYN, 1, SECOND);
+    send(probe, 1001, 0, SYN, 1, SECOND);
+    send(probe, 1001, 0, ACK, 2, SECOND);
+    send(probe, 1002, 1, ACK, 2, SECOND);
+    send(probe, 1003, 0, ACK, 2, SECOND);
+    send(probe, 1003, 1, ACK, 2, SECOND);
+    ckp_worker_finish(&probe->worker);
+    assert_int_equal(counted(probe, CKP_COUNT_PACKETS_FROM_LOW), 5);
+    assert_int_equal(counted(probe, CKP_COUNT_BYTES_FROM_LOW), 5 * 40);
+    assert_int_equal(counted(probe, CKP_COUNT_BYTES_FROM_HIGH), 2 * 40);
+    assert_int_equal(counted(probe, CKP_COUNT_FLOWS_ONE_SIDED), 2);
+    discard(probe);
+}
+
 static void test_a_capture_without_packets_still_tells_its_counters(void **state)
 {
     struct probe *probe = new_probe(DEFAULTS);
@@ -1092,6 +1165,8 @@ int main(void)
         cmocka_unit_test(test_silence_releases_a_batch_when_no_run_is_open),
         cmocka_unit_test(test_other_frames_do_not_put_off_what_is_open),
         cmocka_unit_test(test_packets_after_a_leap_are_not_released_one_by_one),
+        cmocka_unit_test(test_a_copy_of_the_last_packet_is_a_duplicate),
+        cmocka_unit_test(test_flows_of_one_direction_are_told_from_calls_without_an_answer),
         cmocka_unit_test(test_a_capture_without_packets_still_tells_its_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static struct ckp_flow_key put(struct ckp_packet_ring *ring, const char *hex, in
     struct ckp_packet packet;
     size_t count;
     uint8_t *bytes = parse_hex(hex, &count);
-    struct ckp_frame frame = {bytes, count, count, time_ns};
+    struct ckp_frame frame = {bytes, count, count, time_ns, false};
 
     assert_int_equal(ckp_decode(&packet, CKP_LINK_ETHERNET, &frame, CKP_TUNNELS_INNER),
                      CKP_DECODE_OK);
@@ -168,7 +168,7 @@ static void test_a_frame_that_was_cut_by_whoever_captured_it_stays_as_it_is(void
     struct ckp_ring_frame kept;
     size_t count;
     uint8_t *bytes = parse_hex(ETHERNET_IPV4 IPV4("05dc") TCP("8"), &count);
-    struct ckp_frame frame = {bytes, count, 1514, 1};
+    struct ckp_frame frame = {bytes, count, 1514, 1, false};
 
     (void)state;
     assert_int_equal(ckp_decode(&packet, CKP_LINK_ETHERNET, &frame, CKP_TUNNELS_INNER),
@@ -223,7 +223,7 @@ static void *put_many(void *unused)
 {
     for (int64_t n = 1; n <= FRAMES; n++) {
         uint8_t bytes[SNAP];
-        struct ckp_frame frame = {bytes, (size_t)n % SNAP + 1, (size_t)n, n};
+        struct ckp_frame frame = {bytes, (size_t)n % SNAP + 1, (size_t)n, n, false};
         memset(bytes, (int)(n % 251), sizeof bytes);
         ckp_packet_ring_put(shared, (enum ckp_link)(n % (CKP_LINK_NULL + 1)), &frame,
                             &pattern_packet);
