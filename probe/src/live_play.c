@@ -6,6 +6,7 @@
 #include "exit_code.h"
 #include "log.h"
 #include "receiver.h"
+#include "telemetry.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
@@ -66,7 +67,9 @@ static int play(struct live *live)
         return code;
     bool is_complete = start_filter_watch(live);
     atomic_store(&live->reception.has_failed, !is_complete);
+    ckp_telemetry_start(live->output.vitals, reception->worker_count);
     run_all(live);
+    ckp_telemetry_stop();
     ckp_filter_watch_free(live->reception.filter);
     live->reception.filter = NULL;
     is_complete &= ckp_output_close(&live->output);

@@ -44,7 +44,7 @@ forbid_outside() {
 }
 
 forbid_outside "rdkafka belongs into kafka_*.c" '#include <librdkafka' '' kafka_sink.c kafka_check.c
-forbid_outside "DPDK belongs into source_dpdk.c, eal.c, rss.c and port_check.c" '#include <rte_' '' source_dpdk.c eal.c rss.c rss.h port_check.c
+forbid_outside "DPDK belongs into source_dpdk.c, eal.c, rss.c, port_check.c and telemetry.c" '#include <rte_' '' source_dpdk.c eal.c rss.c rss.h port_check.c telemetry.c
 forbid_outside "libcrypto belongs into anonymise.c and dump_gate.c" '#include <openssl' '' anonymise.c dump_gate.c
 forbid_outside "libpcap belongs into capture_file.c and filter.c" '#include <pcap' '' capture_file.c filter.c
 forbid_outside "clocks belong into clock.h" '\<(clock_gettime|gettimeofday|time)\(' '' clock.h
