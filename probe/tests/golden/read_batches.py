@@ -3,6 +3,7 @@
 """Prints a batch stream as text: one line a batch, a run, a packet and a summary.
 
 usage: read_batches.py [RESOLUTION_NS] < STREAM     rounds all times down to the resolution
+    Ends with 1 and says so if the stream ends within a batch; those before it are printed.
 
 An independent reader for the tests: driven by the schema file, decoding columns by the table in
 schemas/README.md, sharing nothing with the probe's encoder.
@@ -19,6 +20,10 @@ COLUMNS = {
     5: "payload_bytes", 6: "header_bytes", 7: "tcp_flags", 8: "window_field", 9: "ip_id",
     10: "time_to_live", 11: "traffic_class", 12: "options_present", 13: "timestamp_value",
     14: "timestamp_echo", 15: "maximum_segment_size", 16: "window_scale", 17: "sack_blocks"}
+
+
+class TornBatch(Exception):
+    """The stream ends within a batch, as that of a probe that was killed may."""
 
 
 class Reader:
@@ -162,7 +167,10 @@ def read_stream(file):
     with open(SCHEMA, encoding="utf-8") as schema_file:
         schema = json.load(schema_file)
     while length := file.read(4):
-        data = file.read(struct.unpack("<I", length)[0])
+        size = struct.unpack("<I", length)[0] if len(length) == 4 else None
+        data = file.read(size) if size else b""
+        if len(data) != size:
+            raise TornBatch(f"the last batch is torn: {len(length) + len(data)} bytes of it are there")
         reader = Reader(data)
         assert reader.take(2) == b"\xc3\x01", "no single-object encoding"
         fingerprint = reader.take(8)
@@ -214,8 +222,7 @@ def round_times(batch, resolution_ns):
             run[name] -= run[name] % resolution_ns
 
 
-def main():
-    resolution_ns = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+def print_stream(resolution_ns):
     for _, batch in read_stream(sys.stdin.buffer):
         round_times(batch, resolution_ns)
         header = {key: value for key, value in batch.items()
@@ -234,6 +241,13 @@ def main():
                 print(describe_packet(packet))
         for summary in batch["summaries"]:
             print(describe_summary(summary))
+
+
+def main():
+    try:
+        print_stream(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    except TornBatch as torn:
+        sys.exit(f"read_batches.py: {torn}")
 
 
 if __name__ == "__main__":
