@@ -33,7 +33,7 @@ struct ckp_flow {
     bool is_held;     /* may stay a mouse: all its packets wait in the open run */
     uint8_t data_packets; /* while it is held */
     bool has_sent[2]; /* who has, by direction */
-    uint32_t fingerprint; /* of its last packet, see tap_quality.h; or 0 */
+    uint32_t fingerprint; /* of its last packet, see tap_quality.c; or 0 */
 
     uint64_t hash; /* of the table */
     int64_t start_ns;

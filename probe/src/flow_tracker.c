@@ -379,25 +379,6 @@ static void append(struct ckp_flow_tracker *tracker, uint32_t handle,
         close_run(tracker, flow);
 }
 
-_Static_assert(CKP_COUNT_BYTES_FROM_HIGH == CKP_COUNT_BYTES_FROM_LOW + 1, "see judge_tap()");
-
-static void judge_tap(struct ckp_flow_tracker *tracker, struct ckp_flow *flow,
-                      const struct ckp_segment *segment)
-{
-    uint32_t fingerprint = ckp_segment_fingerprint(segment);
-    bool is_from_high = segment->direction ^ flow->is_reversed;
-    uint64_t apart_ns = (uint64_t)(segment->time_ns - flow->last_ns + CKP_DUPLICATE_NS);
-
-    flow->has_sent[segment->direction] = true;
-    if (fingerprint == flow->fingerprint && fingerprint != 0 && apart_ns <= 2 * CKP_DUPLICATE_NS)
-        ckp_count(tracker->counters, CKP_COUNT_PACKETS_DUPLICATE, 1);
-    flow->fingerprint = fingerprint;
-    ckp_count(tracker->counters, CKP_COUNT_PACKETS_FROM_LOW, !is_from_high);
-    /* By index, for the direction is what no branch predictor foretells. */
-    tracker->counters->value[CKP_COUNT_BYTES_FROM_LOW + is_from_high] +=
-        segment->header_bytes + segment->payload_bytes;
-}
-
 /* A clock that was set back by more than reordering explains starts a new run too. */
 static void cut_at_clock_step(struct ckp_flow_tracker *tracker, uint32_t handle, int64_t time_ns)
 {
@@ -570,7 +551,7 @@ void ckp_flow_tracker_observe(struct ckp_flow_tracker *tracker, const struct ckp
     uint32_t handle = flow_of(tracker, packet, tracked->hash);
     struct ckp_flow *flow = ckp_flow_at(&tracker->table, handle);
     prove(tracker, flow, &packet->segment);
-    judge_tap(tracker, flow, &packet->segment);
+    ckp_judge_tap(tracker->counters, flow, &packet->segment);
     add(tracker, handle, &packet->segment, packet->sack);
     judge_size(tracker, handle, &packet->segment);
     if (tracker->clock.strays)

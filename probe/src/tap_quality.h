@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. Whether a tap shows packets twice. */
+/* PURE. How good the tap is: directions, and packets shown twice. */
 #ifndef CKP_TAP_QUALITY_H
 #define CKP_TAP_QUALITY_H
 
-#include "segment.h"
+#include "counters.h"
+#include "flow_table.h"
 
-/** Copies of a packet by one tap are not further apart; retransmissions are. */
-#define CKP_DUPLICATE_NS (2 * CKP_NANOS_PER_MILLI)
-
-/**
- * The same for copies of a packet, also if a router stands between them. 0 if copies cannot be told
- * from what a host sends in earnest: acknowledgments and resets without an IP id.
- */
-static inline uint32_t ckp_segment_fingerprint(const struct ckp_segment *s)
-{
-    bool is_telling = (s->ip_id | s->payload_bytes | (s->tcp_flags & (CKP_TCP_SYN | CKP_TCP_FIN))) != 0;
-    uint64_t numbers = (uint64_t)s->acknowledgment_number << 32 | s->sequence_number;
-    uint64_t stamps = (uint64_t)s->timestamp_echo << 32 | s->timestamp_value;
-    uint64_t others = (uint64_t)s->ip_id << 48 | (uint64_t)s->direction << 40 |
-                      (uint64_t)s->tcp_flags << 32 | s->payload_bytes;
-    uint64_t mixed = numbers * UINT64_C(0x9e3779b97f4a7c15) + stamps * UINT64_C(0xbf58476d1ce4e5b9) +
-                     others * UINT64_C(0x94d049bb133111eb);
-
-    return is_telling ? (uint32_t)(mixed >> 32) | 1 : 0; /* without a branch */
-}
+/** Counts what a packet, not yet added to its flow, says of the tap. */
+void ckp_judge_tap(struct ckp_counters *counters, struct ckp_flow *flow,
+                   const struct ckp_segment *segment);
 
 #endif
