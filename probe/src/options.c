@@ -362,7 +362,8 @@ static enum ckp_setting_fate take_setting(void *self, const char *name, const ch
     return take_option(self, name, value) ? CKP_SETTING_TAKEN : CKP_SETTING_VALUE_REFUSED;
 }
 
-/* What the command line gives, a list as a whole, goes over the file. */
+/* What the command line gives, a list as a whole, goes over the file. A flag that is not wanted has
+ * no text, and is as one that is not there. */
 static bool read_config(struct ckp_options *options, const char *path)
 {
     struct reading reading = {.options = options};
@@ -374,7 +375,7 @@ static bool read_config(struct ckp_options *options, const char *path)
         return false;
     }
     for (int i = 0; i < CKP_OPTIONS; i++)
-        if (reading.value[i].is_given && !options->value[i].is_given)
+        if (reading.value[i].text && !options->value[i].is_given)
             options->value[i] = reading.value[i];
     return true;
 }

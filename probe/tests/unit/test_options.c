@@ -209,6 +209,19 @@ static void test_each_mistake_in_a_file_gets_its_sentence(void **state)
     assert_true(parse(&options, "--config /nowhere/a --help"));
 }
 
+static void test_a_flag_that_a_file_does_not_want_is_not_given(void **state)
+{
+    struct ckp_options options;
+    char path[64];
+
+    (void)state;
+    assert_true(parse_with_config(&options, "no-shed = no\nring-payload=yes\n", "", path));
+    assert_false(options.value[CKP_OPTION_NO_SHED].is_given);
+    assert_null(ckp_option_text(&options, CKP_OPTION_NO_SHED));
+    assert_true(options.value[CKP_OPTION_RING_PAYLOAD].is_given);
+    ckp_options_free(&options);
+}
+
 static void test_the_command_line_goes_over_the_file(void **state)
 {
     static const char file[] = "tap = from file\nprobe = p\npartitions=4\nbatch-delay=2s\n"
@@ -249,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_values_have_units_and_defaults),
         cmocka_unit_test(test_behind_two_dashes_all_are_files),
         cmocka_unit_test(test_each_mistake_in_a_file_gets_its_sentence),
+        cmocka_unit_test(test_a_flag_that_a_file_does_not_want_is_not_given),
         cmocka_unit_test(test_the_command_line_goes_over_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
