@@ -248,6 +248,8 @@ static bool remember(struct ckp_dump_gate *gate, const uint8_t signature[SIGNATU
 {
     int64_t full_ns = gate->permits_full_ns > now_ns ? gate->permits_full_ns : now_ns;
 
+    if (full_ns - now_ns > CKP_DUMP_BURST * PERMIT_NS)
+        full_ns = now_ns; /* the clock was set back */
     if (full_ns - now_ns > (CKP_DUMP_BURST - 1) * PERMIT_NS)
         return false;
     for (size_t i = 0; i < FOLLOWED_MAX; i++) {

@@ -136,6 +136,17 @@ static void test_ten_commands_at_once_and_one_a_second(void **state)
     ckp_dump_gate_free(gate);
 }
 
+static void test_a_clock_that_is_set_back_shuts_nobody_out(void **state)
+{
+    struct ckp_dump_gate *gate = gate_at(0);
+
+    (void)state;
+    for (int nonce = 0; nonce < 10; nonce++)
+        assert_int_equal(check_issued(gate, 3600, nonce, at_second(3600)), CKP_DUMP_OK);
+    assert_int_equal(check_issued(gate, 10, 10, at_second(10)), CKP_DUMP_OK);
+    ckp_dump_gate_free(gate);
+}
+
 static void test_a_wrong_signature_is_refused(void **state)
 {
     struct ckp_dump_gate *gate = gate_at(0);
@@ -280,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_a_command_is_good_for_a_minute),
         cmocka_unit_test(test_a_command_of_the_run_before_is_refused),
         cmocka_unit_test(test_ten_commands_at_once_and_one_a_second),
+        cmocka_unit_test(test_a_clock_that_is_set_back_shuts_nobody_out),
         cmocka_unit_test(test_a_wrong_signature_is_refused),
         cmocka_unit_test(test_each_command_has_its_answer),
         cmocka_unit_test(test_the_key_is_the_file_without_its_end_of_line),
