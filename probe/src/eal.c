@@ -60,13 +60,10 @@ static void list_cores(char *list, size_t size)
  * for each other. */
 static void add_cores(struct arguments *arguments, uint32_t workers)
 {
-    char list[CORES_MAX], lcores[TEXT_MAX];
-    size_t used = 0;
+    char list[CORES_MAX], lcores[CORES_MAX + 32];
 
     list_cores(list, sizeof list);
-    for (uint32_t worker = 0; worker < workers && used < sizeof lcores; worker++)
-        used += (size_t)snprintf(lcores + used, sizeof lcores - used, "%s%u@(%s)",
-                                 worker ? "," : "", worker, list);
+    snprintf(lcores, sizeof lcores, "(0-%u)@(%s)", workers - 1, list);
     add(arguments, "--lcores");
     add(arguments, lcores);
 }
