@@ -5,6 +5,7 @@
 #include "eal.h"
 #include "exit_code.h"
 #include "log.h"
+#include "privileges.h"
 #include "receiver.h"
 #include "telemetry.h"
 
@@ -21,11 +22,23 @@ struct live {
     struct ckp_receiver *receivers;
 };
 
+/* The thread is DPDK's, and has been there since before privileges were given up. */
+static int run_in_thread(void *self)
+{
+    struct ckp_receiver *receiver = self;
+
+    if (!ckp_privileges_drop_capabilities()) {
+        ckp_log("the capabilities of worker %u cannot be given up", receiver->index);
+        atomic_store(&receiver->reception->has_failed, true);
+    }
+    return ckp_receiver_run(receiver);
+}
+
 /* Worker 0 runs in this thread. */
 static void run_all(struct live *live)
 {
     for (uint32_t i = 1; i < live->reception.worker_count; i++)
-        ckp_eal_launch(i, ckp_receiver_run, &live->receivers[i]);
+        ckp_eal_launch(i, run_in_thread, &live->receivers[i]);
     ckp_receiver_run(&live->receivers[0]);
     ckp_output_drain(&live->output);
     ckp_eal_join();
@@ -69,6 +82,7 @@ static int play(struct live *live)
     atomic_store(&live->reception.has_failed, !is_complete);
     ckp_telemetry_start(live->output.vitals, reception->worker_count);
     run_all(live);
+    is_complete &= !atomic_load(&live->reception.has_failed);
     ckp_telemetry_stop();
     ckp_filter_watch_free(live->reception.filter);
     live->reception.filter = NULL;

@@ -59,9 +59,8 @@ static bool become(const struct passwd *user)
            setresuid(user->pw_uid, user->pw_uid, user->pw_uid) == 0;
 }
 
-/* Of this thread, the one that meets the frames: who is not root may have got some by the program's
- * file, and root may stay root. */
-static bool drop_capabilities(void)
+/* Who is not root may have got some by the program's file, and root may stay root. */
+bool ckp_privileges_drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -94,7 +93,7 @@ bool ckp_privileges_drop(const struct ckp_options *options, char *why, size_t wh
             return false;
         }
     }
-    if ((user && user->pw_uid != 0 && !become(user)) || !drop_capabilities() ||
+    if ((user && user->pw_uid != 0 && !become(user)) || !ckp_privileges_drop_capabilities() ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         snprintf(why, why_size, "privileges cannot be given up: %s; with --user root it stays root",
                  strerror(errno));

@@ -141,6 +141,8 @@ static const int allowed[] = {
     SCMP_SYS(geteuid),
     SCMP_SYS(getgid),
     SCMP_SYS(getegid),
+    /* giving up: see ckp_privileges_drop_capabilities() */
+    SCMP_SYS(capset),
 };
 
 /* What libraries try, and do without: DPDK cleans up files that only root could remove, libxdp the program
