@@ -205,6 +205,20 @@ done
 [ -z "$(privileged_threads $pid)" ] || fail "privileges: $(privileged_threads $pid)"
 end
 
+# --- capabilities are each thread's own: all that meet frames give them up, also where root stays ---
+# armed: threads that meet frames and have some.
+armed() {
+    grep -lE '^Name:.(chokepoint-prob|rte-worker)' /proc/$pid/task/*/status |
+        xargs awk '$1 ~ /^Cap(Prm|Eff|Amb):$/ && $2 !~ /^0+$/ { print FILENAME, $0 }'
+}
+start --user root --workers 2 --port net_pcap0,rx_iface_in=watch0
+for _ in $(seq 50); do
+    [ -n "$(armed)" ] || break
+    sleep 0.1
+done
+[ -z "$(armed)" ] || fail "capabilities: $(armed)"
+end
+
 # --- an idle tap tells that it lives ---
 start --port net_pcap0,rx_iface_in=watch0
 sleep 11
