@@ -5,6 +5,7 @@
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SNAP_BYTES 262144
 
@@ -55,6 +56,12 @@ static bool read_expression(FILE *file, FILE *expression)
 
 char *ckp_filter_file_read(const char *path, char *why, size_t why_size)
 {
+    struct stat status;
+
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        snprintf(why, why_size, "%s is no regular file, and is read more than once", path);
+        return NULL;
+    }
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t bytes;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum kind { TEXT, COUNT, SIZE, DURATION, BITS, CHOICE, FLAG, LIST, NAME };
 
@@ -369,7 +370,14 @@ static bool read_config(struct ckp_options *options, const char *path)
     struct reading reading = {.options = options};
     const struct ckp_setting_taker taker = {&reading, take_setting, options->error};
     char why[sizeof options->error - sizeof "option --config: "];
+    struct stat status;
 
+    /* The program for ports reads it once more: of a pipe there would be nothing left. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        snprintf(options->error, sizeof options->error,
+                 "option --config: %.200s is no regular file, and is read more than once", path);
+        return false;
+    }
     if (!ckp_settings_file_read(path, &taker, why, sizeof why)) {
         snprintf(options->error, sizeof options->error, "option --config: %s", why);
         return false;
