@@ -83,6 +83,15 @@ class SummaryRowsTest {
     }
 
     @Test
+    void aFlowThatWasLeftOutSaysSo() {
+        Summary shed = new Summary(
+                KEY, -1, -1, START, 52_000_000, 0, EndReason.SHED, 0, 99, 1, 20_000_000, 1_000_000, REQUEST, ANSWER);
+
+        assertThat(qualityOf(rowsOf(shed).get(0))).contains(Quality.SHED);
+        assertThat(qualityOf(rowsOf(summary(0, REQUEST, ANSWER)).get(0))).doesNotContain(Quality.SHED);
+    }
+
+    @Test
     void theOtherEndMayBeTheClient() {
         List<Row> rows = rowsOf(summary(1, ANSWER, REQUEST));
 
