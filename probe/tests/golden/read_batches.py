@@ -53,16 +53,27 @@ class Reader:
         return self.at == len(self.data)
 
 
-def read_value(reader, schema, named=None):
+def named_types(schema):
+    """Records and enums by name: a batch may have nothing where one is defined, and need it."""
+    named = {}
+    if isinstance(schema, list):
+        for branch in schema:
+            named |= named_types(branch)
+    elif isinstance(schema, dict):
+        if "name" in schema and schema["type"] in ("record", "enum"):
+            named[schema["name"]] = schema
+        for part in [schema.get("items"), *(field["type"] for field in schema.get("fields", []))]:
+            named |= named_types(part)
+    return named
+
+
+def read_value(reader, schema, named):
     """Generic Avro, as far as the schema needs it."""
-    named = {} if named is None else named
     if isinstance(schema, list):
         return read_value(reader, schema[reader.zigzag()], named)
     if isinstance(schema, str) and schema in named:
         schema = named[schema]
     kind = schema["type"] if isinstance(schema, dict) else schema
-    if kind in ("record", "enum"):
-        named[schema["name"]] = schema
     if kind == "record":
         return {field["name"]: read_value(reader, field["type"], named)
                 for field in schema["fields"]}
@@ -166,6 +177,7 @@ def decode_packets(run):
 def read_stream(file):
     with open(SCHEMA, encoding="utf-8") as schema_file:
         schema = json.load(schema_file)
+    named = named_types(schema)
     while length := file.read(4):
         size = struct.unpack("<I", length)[0] if len(length) == 4 else None
         data = file.read(size) if size else b""
@@ -174,7 +186,7 @@ def read_stream(file):
         reader = Reader(data)
         assert reader.take(2) == b"\xc3\x01", "no single-object encoding"
         fingerprint = reader.take(8)
-        batch = read_value(reader, schema)
+        batch = read_value(reader, schema, named)
         assert reader.is_at_end(), "bytes behind the batch"
         yield fingerprint, batch
 

@@ -191,7 +191,7 @@ await_metric frames_received_total "$(metric port_frames_received_total)"
 end
 
 # --- killed in the midst of traffic and started again ---
-start --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
+start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
 inside python3 "$here/send_frames.py" "$work/many.pcap" 300 send0 &
 sender=$!
 for _ in $(seq 100); do
@@ -201,7 +201,7 @@ done
 kill -KILL $pid
 wait $pid 2>/dev/null
 cp "$work/out" "$work/before"
-start --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
+start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
 wait $sender
 end
 python3 - "$here/../golden" "$work/before" "$work/out" <<'END' || fail "restart: see above"
