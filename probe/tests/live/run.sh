@@ -130,6 +130,15 @@ shared --workers 2, two ports
 watch 8000 send0 --workers 2 --eal "--no-huge -m 256 --no-shconf --no-telemetry --lcores 0@(0),1@(0)" --port net_pcap0,rx_iface_in=watch0
 shared --workers 2, one core
 
+# --- a packet that finds no place with its worker, which sleeps while a capture is played at full speed, is counted ---
+for _ in 1 2 3 4 5 6 7; do tail -c +25 "$work/many.pcap"; done | cat "$work/many.pcap" - >"$work/flood.pcap"
+start --workers 2 --idle-sleep 10ms --port "net_pcap0,rx_pcap=$work/flood.pcap"
+end
+[ "$(counter frames_missed_worker)" -gt 0 ] || fail "every packet found a place: $(cat "$work/ledger")"
+[ $(($(counter frames_received) + $(counter frames_missed_worker))) -eq $((8 * frames)) ] ||
+    fail "of $((8 * frames)) frames: $(cat "$work/ledger")"
+rm "$work/flood.pcap"
+
 # --- a driver that can spread flows gives each worker a queue ---
 # null_workers ARGUMENT...: frames of net_null that each of two workers has received.
 null_workers() {
