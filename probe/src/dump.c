@@ -110,8 +110,12 @@ static bool open_rings(struct ckp_dump *dump, uint32_t rings, char *why, size_t 
     }
     if (dump->ring_count == rings)
         return true;
-    snprintf(why, why_size, "option --ring-memory: there is no memory for %s",
-             ckp_option_text(dump->options, CKP_OPTION_RING_MEMORY));
+    const char *memory = ckp_option_text(dump->options, CKP_OPTION_RING_MEMORY);
+    if (config.memory_bytes < 2 * CKP_RING_SNAP_MAX)
+        snprintf(why, why_size, "option --ring-memory: %s is too little for %u rings", memory,
+                 rings);
+    else
+        snprintf(why, why_size, "option --ring-memory: there is no memory for %s", memory);
     return false;
 }
 

@@ -20,8 +20,8 @@ bool ckp_privileges_check(struct ckp_options *options);
  */
 bool ckp_privileges_drop(const struct ckp_options *options, char *why, size_t why_size);
 
-/** Once more for the calling thread, which was there before: capabilities are each thread's own. @return
- * false if that fails */
+/** For a thread that was there before, of itself: capabilities are each thread's own. @return false
+ * if that fails */
 bool ckp_privileges_drop_capabilities(void);
 
 #endif
