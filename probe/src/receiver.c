@@ -292,6 +292,8 @@ int ckp_receiver_run(void *self)
 {
     struct ckp_receiver *receiver = self;
 
+    /* Also where there is no turn: what lies in the queues of a probe that ends at once is taken. */
+    receiver->filter = ckp_filter_watch_hold(receiver->reception->filter, receiver->index);
     while (goes_on(receiver))
         sleep_if_idle(receiver, ckp_receiver_turn(receiver));
     if (receiver->is_handed_packets)
