@@ -314,7 +314,7 @@ class AnalyzeIT {
             --interval 0s FILE     | chokepoint: option --interval is '0s': expected a duration from 1ms to 24h, such as 500ms, 1s or 1m
             --format xml FILE      | chokepoint: option --format is 'xml': expected table, json or csv
             --layer l7 FILE        | chokepoint: option --layer is 'l7': expected ip, l2 or wire
-            --nonsense FILE        | chokepoint: option --nonsense is not known: expected --tap, --filter, --interval, --layer or --format
+            --nonsense FILE        | chokepoint: option --nonsense is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format
             --filter nonsense FILE | chokepoint-probe: option --filter: 'nonsense' is not a libpcap filter: can't parse filter expression: syntax error
             """)
     void wrongOptionsAreToldInOneSentence(String arguments, String sentence) throws IOException {
@@ -334,7 +334,7 @@ class AnalyzeIT {
                 .run()
                 .failed(
                         2,
-                        "chokepoint: command analyse is not known: expected analyze, migrate, sql, report, doctor, build, version or help");
+                        "chokepoint: command analyse is not known: expected analyze, migrate, sql, report, doctor, capture, build, version or help");
     }
 
     @Test
