@@ -277,11 +277,12 @@ static void tell_metrics(struct report *report)
 }
 
 /* @return whether the topic can be written to */
-static bool tell_topic(struct report *report, const char *name, const struct ckp_topic_fact *topic)
+static bool tell_topic(struct report *report, const char *brokers, const char *name,
+                       const struct ckp_topic_fact *topic)
 {
     if (!topic->is_there) {
         say(report, FAIL, name, "%s: %s", topic->name, topic->why_not);
-        mend(report, "chokepoint migrate --only topics");
+        mend(report, "./chokepoint migrate --kafka %s --only topics", brokers);
         return false;
     }
     if (topic->without_leader > 0) {
@@ -346,11 +347,11 @@ static void tell_kafka(struct report *report)
     }
     say(report, OK, "kafka", "%s answers, %u broker%s", kafka->brokers, kafka->broker_count,
         kafka->broker_count == 1 ? "" : "s");
-    if (tell_topic(report, "topic", &kafka->batches)) {
+    if (tell_topic(report, kafka->brokers, "topic", &kafka->batches)) {
         tell_partitions(report);
         tell_retention(report, &kafka->batches, false);
     }
-    if (tell_topic(report, "schemas", &kafka->schemas))
+    if (tell_topic(report, kafka->brokers, "schemas", &kafka->schemas))
         tell_retention(report, &kafka->schemas, true);
 }
 

@@ -218,8 +218,12 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 
     (void)version;
-    if (health->dump && strcmp(url, "/dump") == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
-        return take_command(health, connection, upload, upload_bytes, request);
+    if (strcmp(url, "/dump") == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+        return health->dump
+                   ? take_command(health, connection, upload, upload_bytes, request)
+                   : answer_sentence(connection, MHD_HTTP_NOT_FOUND,
+                                     "there is no ring of recent packets, for that it takes "
+                                     "--ring-memory");
     if (!is_read)
         return answer_sentence(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD alone");
     const struct ckp_metrics *metrics = read_metrics(health);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "interfaces.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -75,8 +76,10 @@ struct ckp_interface_link ckp_interfaces_link(const struct ckp_interfaces *inter
     if (!interfaces || !*name || strlen(name) >= sizeof request.ifr_name)
         return link;
     strcpy(request.ifr_name, name);
-    if (ioctl(interfaces->socket, SIOCGIFFLAGS, &request) != 0)
+    if (ioctl(interfaces->socket, SIOCGIFFLAGS, &request) != 0) {
+        link.is_known = link.is_gone = errno == ENODEV || errno == ENXIO;
         return link;
+    }
     link.is_known = true;
     link.is_up = (request.ifr_flags & IFF_RUNNING) != 0;
     request.ifr_data = (void *)&settings;

@@ -17,6 +17,7 @@ struct ckp_interface_frames {
 
 struct ckp_interface_link {
     bool is_known;
+    bool is_gone; /* there is no such interface any more; the link is known to be down */
     bool is_up;
     uint64_t bits_per_second; /* 0: unknown */
 };

@@ -52,6 +52,16 @@ static bool start_filter_watch(struct live *live)
     return false;
 }
 
+static bool tell_of_gone_port(struct live *live)
+{
+    size_t count, gone = atomic_load(&live->reception.gone_port);
+    const char *const *specs = ckp_option_list(live->options, CKP_OPTION_PORT, &count);
+
+    if (gone > 0)
+        ckp_log("port %s cannot be watched any more: its interface is gone", specs[gone - 1]);
+    return gone > 0;
+}
+
 static int play(struct live *live)
 {
     const struct ckp_reception *reception = &live->reception;
@@ -86,6 +96,7 @@ static int play(struct live *live)
     ckp_telemetry_stop();
     ckp_filter_watch_free(live->reception.filter);
     live->reception.filter = NULL;
+    is_complete &= !tell_of_gone_port(live);
     is_complete &= ckp_output_close(&live->output);
     return is_complete ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }

@@ -64,8 +64,60 @@ static bool check_port_option(struct ckp_options *options, enum ckp_option optio
     if (!options->value[option].is_given || options->value[CKP_OPTION_PORT].is_given)
         return true;
     snprintf(options->error, sizeof options->error,
-             "option --%s is too much without --port: captures are read by one worker", name);
+             "option --%s is too much without --port, expected both or neither", name);
     return false;
+}
+
+/* A broker as HOST, HOST:PORT or [ADDRESS]:PORT; librdkafka would take a port modulo 65536. */
+static bool is_broker(const char *text, size_t bytes)
+{
+    const char *end = text + bytes, *colon = memrchr(text, ':', bytes);
+
+    if (!colon || memchr(colon, ']', (size_t)(end - colon)))
+        return bytes > 0;
+    unsigned long port = 0;
+    for (const char *digit = colon + 1; digit < end; digit++) {
+        if (*digit < '0' || *digit > '9' || port > UINT16_MAX)
+            return false;
+        port = 10 * port + (unsigned long)(*digit - '0');
+    }
+    return colon > text && port >= 1 && port <= UINT16_MAX;
+}
+
+static bool check_brokers(struct ckp_options *options)
+{
+    const char *text = ckp_option_text(options, CKP_OPTION_KAFKA);
+
+    for (const char *broker = text; broker; broker = strchr(broker, ',')) {
+        broker += broker != text;
+        if (is_broker(broker, strcspn(broker, ",")))
+            continue;
+        snprintf(options->error, sizeof options->error,
+                 "option --kafka: '%.*s' is no broker, expected HOST:PORT with a port of 1 to 65535",
+                 (int)strcspn(broker, ","), broker);
+        return false;
+    }
+    return true;
+}
+
+/* DPDK would say of any other word that it cannot be parsed. */
+static bool check_ports(struct ckp_options *options)
+{
+    size_t count;
+    const char *const *specs = ckp_option_list(options, CKP_OPTION_PORT, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = strcspn(specs[i], ",");
+        bool is_address = bytes >= strlen("3:0.0") && strspn(specs[i], "0123456789abcdefABCDEF:.") == bytes;
+        if (strncmp(specs[i], "net_", 4) == 0 || is_address)
+            continue;
+        snprintf(options->error, sizeof options->error,
+                 "option --port: '%.200s' is no device of DPDK, expected one such as "
+                 "net_pcap0,rx_iface_in=eth0 or a PCI address such as 0000:03:00.0",
+                 specs[i]);
+        return false;
+    }
+    return true;
 }
 
 static bool check_output(struct ckp_options *options)
@@ -213,6 +265,8 @@ static bool check_options(struct ckp_options *options)
         return false;
     return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&
            check_port_option(options, CKP_OPTION_QUEUES, "queues") &&
+           check_port_option(options, CKP_OPTION_NO_SHED, "no-shed") && check_ports(options) &&
+           check_brokers(options) &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTIONS, "kafka-options") &&
            check_output(options);

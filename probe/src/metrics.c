@@ -281,6 +281,14 @@ const char *ckp_metrics_why_not_alive(const struct ckp_metrics *metrics)
     return NULL;
 }
 
+static bool is_any_link_down(const struct ckp_metrics *metrics)
+{
+    for (size_t i = 0; i < metrics->identity.port_count; i++)
+        if (metrics->tap.port[i].is_link_known && !metrics->tap.port[i].is_link_up)
+            return true;
+    return false;
+}
+
 static const char *why_kafka_is_not_ready(const struct ckp_metrics_worker *worker)
 {
     if (worker->reading.silent_ns > CKP_SILENT_NS)
@@ -298,6 +306,8 @@ const char *ckp_metrics_why_not_ready(const struct ckp_metrics *metrics)
         why_not = "not all is open yet";
     if (!why_not && metrics->stage == CKP_STAGE_DRAINING)
         why_not = "the probe is ending";
+    if (!why_not && is_any_link_down(metrics))
+        why_not = "a port has no link";
     for (uint32_t i = 0; !why_not && metrics->identity.has_kafka && i < metrics->worker_count; i++)
         why_not = why_kafka_is_not_ready(&metrics->workers[i]);
     return why_not;

@@ -137,6 +137,19 @@ static size_t receive(struct ckp_receiver *receiver)
     return receiver->is_handed_packets ? receive_packets(receiver) : receive_frames(receiver);
 }
 
+/* An interface that is made anew is another one: only a new start sees its frames. */
+static bool is_any_gone(struct ckp_reception *reception, const struct ckp_tap_reading *reading)
+{
+    for (size_t i = 0; i < ckp_ports_count(reception->ports); i++) {
+        if (!reading->port[i].is_gone)
+            continue;
+        atomic_store(&reception->gone_port, i + 1);
+        atomic_store(&reception->has_failed, true);
+        return true;
+    }
+    return false;
+}
+
 /* The drivers count since they were opened, so these counters are set, not added to. They are of the
  * ports, whoever reads their queues: the first worker keeps them. */
 static void note_ports(struct ckp_receiver *receiver)
@@ -149,6 +162,8 @@ static void note_ports(struct ckp_receiver *receiver)
         return;
     ckp_ports_read(receiver->reception->ports, &reading);
     ckp_tap_vitals_publish(&receiver->reception->output->tap, &reading);
+    if (is_any_gone(receiver->reception, &reading)) /* what was counted last stands */
+        return;
     for (size_t i = 0; i < CKP_PORTS_MAX; i++) {
         const struct ckp_port_reading *port = &reading.port[i];
         sum.missed += port->missed;

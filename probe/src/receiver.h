@@ -19,7 +19,8 @@
 /** What all workers have in common. */
 struct ckp_reception {
     const volatile sig_atomic_t *stop;
-    _Atomic bool has_failed; /* an output takes nothing more: all end */
+    _Atomic bool has_failed; /* an output takes nothing more, or a port is gone: all end */
+    _Atomic size_t gone_port; /* whose interface is gone, counted from 1; 0: none */
     struct ckp_ports *ports;
     struct ckp_filter_watch *filter;
     struct ckp_output *output;

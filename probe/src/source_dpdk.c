@@ -463,6 +463,7 @@ static void read_interface(struct ckp_port_reading *reading, const struct ckp_po
                   port->is_af_xdp ? reading->missed + reading->deduced : 0);
     reading->is_link_known = link.is_known;
     reading->is_link_up = link.is_up;
+    reading->is_gone = link.is_gone;
     reading->link_bits_per_second = link.bits_per_second;
 }
 
@@ -488,7 +489,7 @@ static void read_port(struct ckp_port_reading *reading, const struct ckp_ports *
         reading->bytes = stats.ibytes;
         reading->missed = stats.imissed;
         reading->no_buffer = stats.rx_nombuf;
-        reading->errors = stats.ierrors;
+        reading->errors = port->is_stamped ? 0 : stats.ierrors; /* net_pcap's are reads that failed */
     }
     if (port->extended_count > 0)
         rte_eth_xstats_get_by_id(port->id, port->extended_id, reading->extended,

@@ -62,6 +62,7 @@ struct ckp_port_reading {
     uint64_t has_interface;
     uint64_t is_link_known;
     uint64_t is_link_up;
+    uint64_t is_gone; /* its interface; what else is told of that means nothing any more */
     uint64_t link_bits_per_second;                /* 0: unknown */
     uint64_t extended[CKP_PORT_EXTENDED_MAX]; /* the driver's own, in the order of their names */
 };

@@ -106,7 +106,7 @@ chmod 600 "$work/key"
 # --- off by default ---
 start
 sign 10500 10
-expect_refusal "405 GET and HEAD alone"
+expect_refusal "404 there is no ring of recent packets, for that it takes --ring-memory"
 [ "$(curl -s "$url/dump")" = "there are /metrics, /healthz, /readyz" ] || fail "/dump without a ring: $(curl -s "$url/dump")"
 end
 

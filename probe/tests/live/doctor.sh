@@ -132,7 +132,7 @@ fi
 check 1 --kafka "$CHOKEPOINT_KAFKA"
 tells "ok    kafka      $CHOKEPOINT_KAFKA answers, 1 broker"
 tells "FAIL  topic      tcp-segments: Broker: Unknown topic or partition"
-tells "                 chokepoint migrate --only topics"
+tells "                 ./chokepoint migrate --kafka $CHOKEPOINT_KAFKA --only topics"
 tells "FAIL  schemas    tcp-schemas: Broker: Unknown topic or partition"
 
 inside "$make_topic" "$CHOKEPOINT_KAFKA" tcp-segments 4 retention.ms 60000

@@ -227,6 +227,22 @@ for _ in $(seq 50); do
 done
 [ -z "$(armed)" ] || fail "capabilities: $(armed)"
 end
+# --- an interface that goes away ends the watch, and makes no losses up ---
+inside ip link add gone0 type veth peer name gone1
+for interface in gone0 gone1; do
+    inside sysctl -qw "net.ipv6.conf.$interface.disable_ipv6=1"
+    inside ip link set $interface up
+done
+start --port net_pcap0,rx_iface_in=gone0 --port net_pcap1,rx_iface_in=watch0
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+inside ip link del gone0
+wait $pid
+code=$?
+pid=
+[ "$code $(cat "$work/err")" = "1 chokepoint-probe: port net_pcap0,rx_iface_in=gone0 cannot be watched any more: its interface is gone" ] ||
+    fail "an interface that is gone: $code, $(cat "$work/err")"
+[ $(($(counter frames_received) + $(counter frames_missed_port))) -eq "$frames" ] && [ "$(counter frames_missed_errors)" = 0 ] ||
+    fail "an interface that is gone: $(cat "$work/ledger")"
 
 # --- an idle tap tells that it lives ---
 start --port net_pcap0,rx_iface_in=watch0
@@ -247,9 +263,10 @@ sentence() {
 sentence 1 "port net_pcap0,rx_iface_in=nowhere cannot be opened: no such device (open_iface_live(): Couldn't open nowhere: nowhere: No such device exists (No such device exists))" \
     --port net_pcap0,rx_iface_in=nowhere
 sentence 2 "option --user: 'nobody-at-all' is no user of this machine" --user nobody-at-all --port net_null0
+sentence 2 "option --port: 'eth0' is no device of DPDK, expected one such as net_pcap0,rx_iface_in=eth0 or a PCI address such as 0000:03:00.0" --port eth0
 sentence 1 "port net_nothing0 cannot be opened: No such device (EAL: failed to parse device \"net_nothing0\")" --port net_nothing0
 sentence 2 "option --port: 'net_null0' is too much, expected either --port or FILE" --port net_null0 "$work/many.pcap"
-sentence 2 "option --workers is too much without --port: captures are read by one worker" --workers 2 "$work/many.pcap"
+sentence 2 "option --workers is too much without --port, expected both or neither" --workers 2 "$work/many.pcap"
 printf 'tcp and\n' >"$work/filter"
 sentence 2 "option --filter-file: '$work/filter' is not a libpcap filter: can't parse filter expression: syntax error" \
     --filter-file "$work/filter" --port net_null0

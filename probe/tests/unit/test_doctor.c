@@ -463,7 +463,8 @@ static void test_kafka(void **state)
     schemas->is_there = false;
     strcpy(schemas->why_not, "unknown");
     gives(&facts,
-          "FAIL  schemas    tcp-schemas: unknown\n" BELOW "chokepoint migrate --only topics\n");
+          "FAIL  schemas    tcp-schemas: unknown\n" BELOW
+          "./chokepoint migrate --kafka b:9092 --only topics\n");
     facts.kafka.is_reachable = false;
     strcpy(facts.kafka.why_not, "b:9092 does not answer");
     gives(&facts, "FAIL  kafka      b:9092 does not answer\n");

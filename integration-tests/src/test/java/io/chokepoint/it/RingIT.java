@@ -105,7 +105,7 @@ class RingIT {
                 .run()
                 .succeeded();
 
-        assertThat(out).singleElement().asString().contains(" frames of " + flowText(), "the ring reaches back no");
+        assertThat(out).singleElement().asString().contains(" frames of " + flowText(), "the ring holds nothing older");
         assertThat(Rows.of(judge(dump))).isEqualTo(rows);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(dump)))
                 .isEqualTo("rw-------");

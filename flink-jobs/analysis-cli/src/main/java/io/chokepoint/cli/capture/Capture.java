@@ -120,7 +120,7 @@ public final class Capture {
                 dump.frames(),
                 flow,
                 dump.coveredSeconds(),
-                isAll ? "" : ", the ring reaches back no further");
+                isAll ? "" : ", the ring holds nothing older");
     }
 
     /** Nobody else may read what was fetched. */

@@ -22,6 +22,7 @@ import javax.crypto.spec.SecretKeySpec;
 record Probe(URI url, SecretKey key) {
     private static final String HMAC = "HmacSHA256";
     private static final int KEY_BYTES_MIN = 32;
+    private static final int PORT_MAX = 65535;
     private static final Pattern LINE = Pattern.compile("(\\S+)\\s+(\\S+)\\s+(.*\\S)\\s*");
 
     /** Checks what the options say. */
@@ -63,7 +64,7 @@ record Probe(URI url, SecretKey key) {
     private static URI url(String text, String what) throws WrongOption {
         try {
             URI url = URI.create(text.endsWith("/") ? text.substring(0, text.length() - 1) : text);
-            if (url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
+            if (url.getHost() != null && url.getPort() <= PORT_MAX && ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
                 return url;
             }
         } catch (IllegalArgumentException e) {

@@ -3,6 +3,8 @@ package io.chokepoint.cli.migrate;
 
 import io.chokepoint.cli.WrongOption;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * services, so that a demo needs no options at all.
  */
 final class Settings {
+    private static final int PORT_MAX = 65535;
+
     private final Map<String, String> options = new HashMap<>();
     private final List<String> arguments = new ArrayList<>();
     private final Map<String, String> environment;
@@ -104,7 +108,7 @@ final class Settings {
     /** Where ClickHouse is and who asks; {@code role} is ADMIN or READER. */
     ClickHouse.Access access(String role, String defaultUser) throws WrongOption {
         String url = get("--clickhouse", "CHOKEPOINT_CLICKHOUSE", "http://127.0.0.1:18123");
-        if (!url.startsWith("http://") && !url.startsWith("https://")) {
+        if (!isHttp(url)) {
             throw new WrongOption(
                     "option --clickhouse is '" + url + "': expected a URL such as http://127.0.0.1:18123");
         }
@@ -114,6 +118,17 @@ final class Settings {
         }
         String user = get("--user", "CHOKEPOINT_CLICKHOUSE_" + role + "_USER", defaultUser);
         return new ClickHouse.Access(url, database, user, password(role));
+    }
+
+    private static boolean isHttp(String text) {
+        try {
+            URI url = new URI(text);
+            return ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
+                    && url.getHost() != null
+                    && url.getPort() <= PORT_MAX;
+        } catch (URISyntaxException e) {
+            return false;
+        }
     }
 
     private String password(String role) throws WrongOption {
