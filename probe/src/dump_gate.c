@@ -21,8 +21,9 @@
 #define AGE_MAX_NS      (CKP_DUMP_AGE_MAX_SECONDS * CKP_NANOS_PER_SECOND)
 #define PERMIT_NS       (CKP_NANOS_PER_SECOND / CKP_DUMP_PER_SECOND)
 
-/* A command is remembered until it is too old: issued a minute ahead, for two. */
-#define FOLLOWED_MAX (CKP_DUMP_BURST + 2 * CKP_DUMP_AGE_MAX_SECONDS * CKP_DUMP_PER_SECOND + 1)
+/* A command is remembered until it is too old. */
+#define REMEMBERED_SECONDS (CKP_DUMP_AGE_MAX_SECONDS + CKP_DUMP_AHEAD_MAX_SECONDS)
+#define FOLLOWED_MAX       (CKP_DUMP_BURST + REMEMBERED_SECONDS * CKP_DUMP_PER_SECOND + 1)
 
 struct followed {
     int64_t until_ns;
@@ -225,7 +226,7 @@ static const char *check_time(const struct ckp_dump_gate *gate, json_int_t issue
 
     if (issued_at_seconds < now_seconds - CKP_DUMP_AGE_MAX_SECONDS)
         return "the command is older than 60 s by the clock of the probe";
-    if (issued_at_seconds > now_seconds + CKP_DUMP_AGE_MAX_SECONDS)
+    if (issued_at_seconds > now_seconds + CKP_DUMP_AHEAD_MAX_SECONDS)
         return "the command is of the future by the clock of the probe";
     if (issued_at_seconds < gate->opened_ns / CKP_NANOS_PER_SECOND)
         return "the command is older than this run of the probe";

@@ -21,6 +21,7 @@
 #define CKP_DUMP_COMMAND_BYTES_MAX 2048u
 #define CKP_DUMP_SECONDS_MAX       3600u
 #define CKP_DUMP_AGE_MAX_SECONDS   60
+#define CKP_DUMP_AHEAD_MAX_SECONDS 5
 
 /** Commands that are followed at once, and how many more each second. */
 #define CKP_DUMP_BURST      10

@@ -36,6 +36,13 @@ void ckp_handoff_publish(struct ckp_handoff *handoff)
     atomic_store_explicit(&handoff->published, handoff->put, memory_order_release);
 }
 
+double ckp_handoff_fill(const struct ckp_handoff *handoff)
+{
+    uint32_t held = handoff->put - atomic_load_explicit(&handoff->released, memory_order_relaxed);
+
+    return (double)held / CKP_HANDOFF_PACKETS;
+}
+
 void ckp_handoff_close(struct ckp_handoff *handoff)
 {
     ckp_handoff_publish(handoff);

@@ -31,6 +31,8 @@ void ckp_handoff_free(struct ckp_handoff *handoff);
 /** The giver's. The packet is seen after the next publish. @return false if there is no room */
 bool ckp_handoff_put(struct ckp_handoff *handoff, const struct ckp_packet *packet);
 void ckp_handoff_publish(struct ckp_handoff *handoff);
+/** How full it is, 0 to 1. */
+double ckp_handoff_fill(const struct ckp_handoff *handoff);
 /** Publishes, too. */
 void ckp_handoff_close(struct ckp_handoff *handoff);
 

@@ -2,6 +2,7 @@
 #include "health.h"
 
 #include "clock.h"
+#include "privileges.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 #define ADDRESS_BYTES_MAX 80
 
 struct ckp_health {
+    bool is_disarmed; /* its thread has no capabilities any more */
     struct MHD_Daemon *daemon;       /* one thread, so that what follows needs no lock */
     int connection[CONNECTIONS_MAX]; /* descriptors, the oldest first */
     uint32_t connections;
@@ -209,6 +211,15 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **r
     *request = NULL;
 }
 
+/* Its thread is older than the dropping of privileges, and has some of its own: what strangers send
+ * it reads without, once the others have dropped theirs. Earlier the change of user would fail. */
+static bool give_up_capabilities(struct ckp_health *health)
+{
+    if (!health->is_disarmed && ckp_vitals_stage(&health->vitals[0]) != CKP_STAGE_OPENING)
+        health->is_disarmed = ckp_privileges_drop_capabilities();
+    return health->is_disarmed || ckp_vitals_stage(&health->vitals[0]) == CKP_STAGE_OPENING;
+}
+
 static enum MHD_Result on_request(void *self, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **request)
@@ -218,6 +229,8 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 
     (void)version;
+    if (!give_up_capabilities(health))
+        return MHD_NO;
     if (strcmp(url, "/dump") == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
         return health->dump
                    ? take_command(health, connection, upload, upload_bytes, request)

@@ -188,6 +188,18 @@ static uint64_t frames_of_all(const struct ckp_reception *reception)
     return sum;
 }
 
+/* Of the fullest, if this worker hands packets on. What waits in a card nobody tells. */
+static double fill_of_handoffs(const struct ckp_receiver *receiver)
+{
+    double highest = CKP_FILL_UNKNOWN;
+
+    for (uint32_t i = 1; receiver->others && i < receiver->reception->worker_count; i++) {
+        double fill = ckp_handoff_fill(&receiver->others[i].handoff);
+        highest = fill > highest ? fill : highest;
+    }
+    return highest;
+}
+
 /* Losses are known to the first worker, its own queues to each. What a card could not receive is not
  * for us to cure, and what the kernel drops was not always meant for us: neither is pressure. */
 static uint32_t wanted_level(struct ckp_receiver *receiver)
@@ -201,7 +213,7 @@ static uint32_t wanted_level(struct ckp_receiver *receiver)
                          value[CKP_COUNT_FRAMES_MISSED_NO_BUFFER] +
                          value[CKP_COUNT_FRAMES_MISSED_WORKER],
         .frames_deduced = value[CKP_COUNT_FRAMES_MISSED_DEDUCED],
-        .receive_fill = CKP_FILL_UNKNOWN,
+        .receive_fill = fill_of_handoffs(receiver),
         .output_fill = ckp_output_fill(reception->output, receiver->index),
     };
 

@@ -13,7 +13,7 @@
  * Asks for `queues` of them and a hash with a symmetric key (Woo and Park, Scalable TCP Session
  * Monitoring with Symmetric Receive-side Scaling, 2012): all its 16-bit words are the same, so
  * swapping source and destination changes nothing. UDP is hashed by addresses alone: ports of
- * tunnels differ between the directions of what they carry.
+ * tunnels differ between the directions of what they carry. So are fragments, which have none.
  *
  * @return false with a clause in `why` if the device cannot
  */

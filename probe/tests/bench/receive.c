@@ -46,6 +46,7 @@ struct feeder {
     uint64_t random;
     int64_t source_ns; /* CPU of taking frames and letting them go */
     int64_t probe_ns;  /* CPU of the receiver */
+    uint64_t cut_short; /* runs, meanwhile */
 };
 
 static volatile sig_atomic_t stop;
@@ -164,6 +165,11 @@ static void feed_each(struct feeder *feeder)
     }
 }
 
+static uint64_t runs_cut_short(const struct feeder *feeder)
+{
+    return feeder->receiver->worker->counters.value[CKP_COUNT_RUNS_CUT_SHORT];
+}
+
 /* The thread of one worker. */
 static int feed(void *self)
 {
@@ -179,6 +185,7 @@ static int feed(void *self)
     }
     for (int i = 0; i < WARM_ROUNDS; i++)
         feed_each(feeder);
+    uint64_t cut_short = runs_cut_short(feeder);
     for (uint64_t i = 0; i < bursts; i++) {
         fill(feeder, 0, BURST_FRAMES, true);
         int64_t start_ns = cpu_ns();
@@ -186,6 +193,7 @@ static int feed(void *self)
             continue;
         feeder->probe_ns += cpu_ns() - start_ns;
     }
+    feeder->cut_short = runs_cut_short(feeder) - cut_short;
     ckp_worker_finish(feeder->receiver->worker);
     return 0;
 }
@@ -212,8 +220,7 @@ static void init_feeder(struct feeder *feeder, struct ckp_receiver *receiver, ui
         fail("no ring, buffers or memory");
 }
 
-static void print_figures(const struct feeder *feeders, uint32_t flows, uint32_t workers,
-                          const struct ckp_reception *reception)
+static void print_figures(const struct feeder *feeders, uint32_t flows, uint32_t workers)
 {
     int64_t source_ns = 0, probe_ns = 0;
     double packets = 0;
@@ -224,7 +231,7 @@ static void print_figures(const struct feeder *feeders, uint32_t flows, uint32_t
         source_ns += feeders[i].source_ns;
         probe_ns += feeders[i].probe_ns;
         packets += (double)(feeders[i].packets / BURST_FRAMES * BURST_FRAMES);
-        cut_short += reception->output->workers[i].counters.value[CKP_COUNT_RUNS_CUT_SHORT];
+        cut_short += feeders[i].cut_short;
     }
     getrusage(RUSAGE_SELF, &usage);
     printf("{\"flows\":%" PRIu32 ",\"workers\":%" PRIu32 ",\"packets\":%.0f,\"source_ns\":%.1f,"
@@ -289,6 +296,6 @@ int main(int argc, char **argv)
         ckp_eal_launch(i, feed, &feeders[i]);
     feed(&feeders[0]);
     ckp_eal_join();
-    print_figures(feeders, flows, workers, &reception);
+    print_figures(feeders, flows, workers);
     return ckp_output_close(&output) ? 0 : 1;
 }

@@ -92,6 +92,22 @@ read_packets=$(inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-segments -e -q -f '%
     fail "another client reads $read_packets, delivered $(counter packets_delivered), in doubt $(counter packets_undelivered_in_doubt)"
 [ "$(counter packets_delivered)" -gt 33000 ] || fail "delivery does not go on after the outage: $(cat "$work/ledger")"
 
+# --- a queue that fills is pressure: whole flows are left out ---
+nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 --mouse-packets 0 \
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-option queue.buffering.max.kbytes=256 --metrics 127.0.0.1:9465 2>"$work/err" &
+pid=$!
+for _ in $(seq 300); do
+    [ "$(inside curl -s http://127.0.0.1:9465/readyz)" = ok ] && break
+    sleep 0.1
+done
+kill -STOP "$broker_pid"
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+kill -CONT "$broker_pid"
+kill -TERM $pid
+wait $pid
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
+[ "$(counter frames_shed)" -gt 0 ] || fail "nothing was shed: $(cat "$work/ledger")"
+
 # --- told to end while the broker stands still: within 5 s, and counted ---
 nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
     --kafka "$CHOKEPOINT_KAFKA" --metrics 127.0.0.1:9465 2>"$work/err" &

@@ -66,9 +66,11 @@ static void test_a_full_one_takes_no_more_until_some_are_released(void **state)
     for (uint32_t i = 0; i < CKP_HANDOFF_PACKETS; i++)
         assert_true(put(i));
     assert_false(put(CKP_HANDOFF_PACKETS));
+    assert_float_equal(ckp_handoff_fill(&handoff), 1, 0);
     ckp_handoff_publish(&handoff);
     assert_false(put(CKP_HANDOFF_PACKETS));
     assert_int_equal(take(0), CKP_HANDOFF_PACKETS);
+    assert_float_equal(ckp_handoff_fill(&handoff), 0, 0);
     assert_true(put(CKP_HANDOFF_PACKETS)); /* around the end */
     ckp_handoff_publish(&handoff);
     assert_int_equal(take(CKP_HANDOFF_PACKETS), 1);
