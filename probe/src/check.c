@@ -2,15 +2,22 @@
 #include "check.h"
 
 #include "anonymise.h"
+#include "clock.h"
 #include "doctor.h"
+#include "dump_gate.h"
 #include "exit_code.h"
+#include "filter.h"
 #include "health.h"
 #include "kafka_check.h"
 #include "log.h"
 #include "machine.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PORT_MIB 64 /* buffers of a port, and what DPDK itself takes */
 
@@ -72,6 +79,69 @@ static void look_at_metrics(struct ckp_facts *facts, const struct ckp_options *o
                                          facts->why_no_metrics, sizeof facts->why_no_metrics));
 }
 
+static void look_at_ring_key(struct ckp_file_fact *key, const char *path, const char *tap)
+{
+    key->path = path;
+    if (path)
+        ckp_dump_gate_free(ckp_dump_gate_open(path, tap, ckp_clock_utc_ns(), key->why_not,
+                                              sizeof key->why_not));
+}
+
+static void look_at_filter(struct ckp_file_fact *filter, const char *path)
+{
+    filter->path = path;
+    if (!path)
+        return;
+    char *expression = ckp_filter_file_read(path, filter->why_not, sizeof filter->why_not);
+    if (expression)
+        ckp_filter_free(
+            ckp_filter_new_ethernet(expression, filter->why_not, sizeof filter->why_not));
+    free(expression);
+}
+
+/* @return 0, or errno of open() with O_CREAT, which is not called: it would make the file. */
+static int find_write_error(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            return EISDIR;
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+    }
+    if (errno != ENOENT)
+        return errno;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!folder)
+        return ENOMEM;
+    int error = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+    free(folder);
+    return error;
+}
+
+static void look_at_written(struct ckp_file_fact *file, const char *path)
+{
+    int error = path ? find_write_error(path) : 0;
+
+    file->path = path;
+    if (error != 0)
+        snprintf(file->why_not, sizeof file->why_not, "%s", strerror(error));
+}
+
+static void look_at_files(struct ckp_facts *facts, const struct ckp_options *options)
+{
+    const char *output = ckp_option_text(options, CKP_OPTION_OUTPUT);
+    bool is_standard = strcmp(output, "-") == 0;
+
+    look_at_filter(&facts->filter, ckp_option_text(options, CKP_OPTION_FILTER_FILE));
+    look_at_ring_key(&facts->ring_key, ckp_option_text(options, CKP_OPTION_RING_KEY),
+                     ckp_option_text(options, CKP_OPTION_TAP));
+    look_at_written(&facts->ring_audit, ckp_option_text(options, CKP_OPTION_RING_AUDIT));
+    look_at_written(&facts->ledger, ckp_option_text(options, CKP_OPTION_LEDGER));
+    look_at_written(&facts->output, is_standard ? NULL : output);
+}
+
 int ckp_check(const struct ckp_options *options, const volatile sig_atomic_t *stop)
 {
     struct ckp_facts *facts = calloc(1, sizeof *facts);
@@ -88,6 +158,7 @@ int ckp_check(const struct ckp_options *options, const volatile sig_atomic_t *st
         ckp_check_ports(facts, options);
     look_at_key(facts, options);
     look_at_metrics(facts, options);
+    look_at_files(facts, options);
     look_at_kafka(facts, options, stop);
     bool is_well = ckp_doctor_print(facts, stdout);
     free(facts);

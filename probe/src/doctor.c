@@ -28,8 +28,15 @@ bool ckp_doctor_has_card(const struct ckp_facts *facts)
 static bool has_interface(const struct ckp_facts *facts)
 {
     for (size_t i = 0; i < facts->port_count; i++)
-        if (facts->ports[i].kind == CKP_PORT_PCAP || facts->ports[i].kind == CKP_PORT_AF_PACKET)
+        switch (facts->ports[i].kind) {
+        case CKP_PORT_PCAP:
+        case CKP_PORT_AF_PACKET:
+        case CKP_PORT_AF_XDP:
             return true;
+        case CKP_PORT_CARD:
+        case CKP_PORT_OTHER:
+            break;
+        }
     return false;
 }
 
@@ -276,6 +283,48 @@ static void tell_metrics(struct report *report)
     mend(report, "end who listens there (ss -ltnp), or take another port");
 }
 
+static void tell_ring_key(struct report *report)
+{
+    const struct ckp_file_fact *key = &report->facts->ring_key;
+
+    if (!key->path)
+        return;
+    if (!*key->why_not) {
+        say(report, OK, "ring-key", "%s holds a key", key->path);
+        return;
+    }
+    say(report, FAIL, "ring-key", "%s", key->why_not);
+    mend(report, "(umask 077; openssl rand -hex 32 >%s), or chmod 600 if it is there already",
+         key->path);
+}
+
+static void tell_filter(struct report *report)
+{
+    const struct ckp_file_fact *filter = &report->facts->filter;
+
+    if (!filter->path)
+        return;
+    if (!*filter->why_not) {
+        say(report, OK, "filter", "%s holds a filter", filter->path);
+        return;
+    }
+    say(report, FAIL, "filter", "%s", filter->why_not);
+    mend(report, "write an expression as of pcap-filter(7) to it, or leave --filter-file away");
+}
+
+static void tell_written(struct report *report, const char *name, const struct ckp_file_fact *file)
+{
+    if (!file->path)
+        return;
+    if (!*file->why_not) {
+        say(report, OK, name, "%s can be written", file->path);
+        return;
+    }
+    say(report, FAIL, name, "%s cannot be written: %s", file->path, file->why_not);
+    mend(report, "name a file by --%s in a folder that is there and that %s may write to", name,
+         report->facts->is_root ? "root" : "you");
+}
+
 /* @return whether the topic can be written to */
 static bool tell_topic(struct report *report, const char *brokers, const char *name,
                        const struct ckp_topic_fact *topic)
@@ -365,8 +414,13 @@ bool ckp_doctor_print(const struct ckp_facts *facts, FILE *out)
     tell_backlog(&report);
     tell_clock(&report);
     ckp_doctor_tell_ports(&report);
+    tell_filter(&report);
     tell_anonymiser(&report);
     tell_metrics(&report);
+    tell_ring_key(&report);
+    tell_written(&report, "ring-audit", &facts->ring_audit);
+    tell_written(&report, "ledger", &facts->ledger);
+    tell_written(&report, "output", &facts->output);
     tell_kafka(&report);
     return report.is_well;
 }

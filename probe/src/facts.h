@@ -64,6 +64,7 @@ enum ckp_port_kind {
     CKP_PORT_OTHER, /* net_null and the like */
     CKP_PORT_PCAP,
     CKP_PORT_AF_PACKET,
+    CKP_PORT_AF_XDP,
     CKP_PORT_CARD,
 };
 
@@ -107,6 +108,12 @@ struct ckp_kafka_fact {
     struct ckp_topic_fact schemas;
 };
 
+/** A file that the probe opens at its start. */
+struct ckp_file_fact {
+    const char *path;                  /* NULL: not asked for */
+    char why_not[CKP_FACTS_WHY_BYTES]; /* empty: it can be used, or made */
+};
+
 struct ckp_facts {
     bool is_root;
     /* of the options */
@@ -138,11 +145,16 @@ struct ckp_facts {
     uint32_t queues; /* of each port, once open */
     bool are_queues_trusted;
     char why_one_queue[CKP_FACTS_WHY_BYTES]; /* though each worker wants one */
+    struct ckp_file_fact filter;
     /* of what the probe writes to; NULL: not asked for */
     const char *anonymise_key;
     char why_no_key[CKP_FACTS_WHY_BYTES];
     const char *metrics;
     char why_no_metrics[CKP_FACTS_WHY_BYTES];
+    struct ckp_file_fact ring_key;
+    struct ckp_file_fact ring_audit;
+    struct ckp_file_fact ledger;
+    struct ckp_file_fact output;
     struct ckp_kafka_fact kafka;
 };
 

@@ -361,6 +361,8 @@ static enum ckp_port_kind kind_of(const char *spec)
         return CKP_PORT_PCAP;
     if (strncmp(spec, "net_af_packet", strlen("net_af_packet")) == 0)
         return CKP_PORT_AF_PACKET;
+    if (strncmp(spec, "net_af_xdp", strlen("net_af_xdp")) == 0)
+        return CKP_PORT_AF_XDP;
     return strncmp(spec, "net_", strlen("net_")) == 0 ? CKP_PORT_OTHER : CKP_PORT_CARD;
 }
 

@@ -96,6 +96,10 @@ check 0 --idle-sleep 0us --port "$(grep -o 'net_af_packet0,iface=watch0,[^ ]*' "
 tells "ok    queue      watch0: 16384 frames"
 tells "ok    stamps     when a burst is taken, all the time"
 
+check 1 --port net_af_xdp0,iface=watch1
+tells "FAIL  interface  watch1 is not there"
+grep -q 'backlog    needs an interface' "$work/out" && fail "net_af_xdp is not known: $(cat "$work/out")"
+
 # --- arguments of DPDK, and cards ---
 check 1 --port $port --eal "--no-huge -m 256 --no-shconf --no-telemetry -l 4095"
 tells "FAIL  cores      core 4095 is not online"
@@ -116,6 +120,28 @@ tells "FAIL  anonymise  "
 check 0 --metrics 127.0.0.1:9465 --anonymise "$work/key"
 tells "ok    metrics    127.0.0.1:9465 is free"
 tells "ok    anonymise  $work/key holds a key"
+
+# Of files it tells the same as a start, and makes or changes none.
+ring="--metrics 127.0.0.1:9465 --ring-memory 64MiB"
+mkdir "$work/files"
+check 1 $ring --ring-key "$work/no/key" --ring-audit "$work/no/audit" --ledger "$work/no/ledger" --output "$work/files"
+tells "FAIL  ring-key   option --ring-key: $work/no/key cannot be read: No such file or directory"
+tells "FAIL  ring-audit $work/no/audit cannot be written: No such file or directory"
+tells "FAIL  ledger     $work/no/ledger cannot be written: No such file or directory"
+tells "FAIL  output     $work/files cannot be written: Is a directory"
+echo 'tcp port 443 # alone' >"$work/filter"
+echo kept >"$work/files/ledger"
+check 0 $ring --ring-key "$work/key" --ring-audit "$work/files/audit" --ledger "$work/files/ledger" \
+    --output "$work/files/batches" --filter-file "$work/filter"
+tells "ok    filter     $work/filter holds a filter"
+tells "ok    ring-key   $work/key holds a key"
+tells "ok    ring-audit $work/files/audit can be written"
+tells "ok    ledger     $work/files/ledger can be written"
+tells "ok    output     $work/files/batches can be written"
+[ "$(ls "$work/files") $(cat "$work/files/ledger")" = "ledger kept" ] || fail "asking has left $(ls "$work/files")"
+chmod 640 "$work/key"
+check 1 $ring --ring-key "$work/key" --ring-audit "$work/files/audit"
+tells "FAIL  ring-key   option --ring-key: $work/key has mode 0640"
 
 # --- Kafka ---
 check 1 --kafka 127.0.0.1:1

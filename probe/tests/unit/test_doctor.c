@@ -251,6 +251,10 @@ static void test_backlog(void **state)
         "sysctl -w net.core.netdev_max_backlog=10000\n");
     facts.backlog_dropped = -1;
     gives(&facts, "-     backlog    the kernel does not tell\n");
+    facts.ports[0].kind = CKP_PORT_AF_XDP;
+    gives(&facts, "-     backlog    the kernel does not tell\n");
+    facts.ports[0].kind = CKP_PORT_OTHER;
+    gives(&facts, "-     backlog    needs an interface in --port\n");
 }
 
 static void test_clock(void **state)
@@ -433,6 +437,42 @@ static void test_key_and_metrics(void **state)
     gives(&facts, "FAIL  metrics    [::1]:9465 is in use\n");
 }
 
+static void test_files(void **state)
+{
+    struct ckp_facts facts = interface();
+
+    (void)state;
+    facts.is_root = false;
+    facts.filter.path = "f";
+    facts.ring_key.path = "k";
+    facts.ring_audit.path = "a";
+    facts.ledger.path = "l";
+    facts.output.path = "o";
+    gives(&facts, "ok    filter     f holds a filter\n"
+                  "ok    ring-key   k holds a key\n"
+                  "ok    ring-audit a can be written\n"
+                  "ok    ledger     l can be written\n"
+                  "ok    output     o can be written\n");
+    strcpy(facts.ring_key.why_not, "k cannot be read");
+    gives(&facts, "FAIL  ring-key   k cannot be read\n" BELOW
+                  "(umask 077; openssl rand -hex 32 >k), or chmod 600 if it is there already\n"
+                  "ok    ring-audit a can be written\n");
+    strcpy(facts.filter.why_not, "f holds no expression");
+    gives(&facts,
+          "FAIL  filter     f holds no expression\n" BELOW
+          "write an expression as of pcap-filter(7) to it, or leave --filter-file away\n");
+    strcpy(facts.ring_audit.why_not, "Permission denied");
+    gives(&facts, "FAIL  ring-audit a cannot be written: Permission denied\n" BELOW
+                  "name a file by --ring-audit in a folder that is there and that you may write "
+                  "to\n");
+    facts.is_root = true;
+    strcpy(facts.ledger.why_not, "Is a directory");
+    gives(&facts, "FAIL  ledger     l cannot be written: Is a directory\n" BELOW
+                  "name a file by --ledger in a folder that is there and that root may write to\n");
+    strcpy(facts.output.why_not, "Read-only file system");
+    gives(&facts, "FAIL  output     o cannot be written: Read-only file system\n");
+}
+
 static void test_kafka(void **state)
 {
     struct ckp_facts facts = interface();
@@ -516,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_who_is_not_root_is_told_so),
         cmocka_unit_test(test_stamps),
         cmocka_unit_test(test_key_and_metrics),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_kafka),
         cmocka_unit_test(test_the_example_of_the_readme),
     };
