@@ -9,11 +9,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.ZoneOffset;
@@ -44,6 +47,9 @@ public final class Capture {
             """;
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT);
+
+    private static final Set<PosixFilePermission> OWNER_ALONE =
+            Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     private final CaptureOptions options;
     private final Clock clock;
@@ -123,12 +129,20 @@ public final class Capture {
                 isAll ? "" : ", the ring holds nothing older");
     }
 
-    /** Nobody else may read what was fetched. */
-    private static void write(Path file, ByteBuffer bytes) throws IOException {
-        try (WritableByteChannel channel = Files.newByteChannel(
+    /**
+     * Nobody else may read what was fetched, also if the file was there before. Links are not followed; what is no file,
+     * such as a pipe, stays as it is.
+     */
+    static void write(Path file, ByteBuffer bytes) throws IOException {
+        try (SeekableByteChannel channel = Files.newByteChannel(
                 file,
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+                PosixFilePermissions.asFileAttribute(OWNER_ALONE))) {
+            if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                Files.getFileAttributeView(file, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                        .setPermissions(OWNER_ALONE);
+                channel.truncate(0);
+            }
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }
