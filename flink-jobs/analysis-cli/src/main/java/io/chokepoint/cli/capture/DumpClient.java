@@ -86,7 +86,7 @@ final class DumpClient {
     }
 
     private HttpResponse<byte[]> post(Probe probe, byte[] command) throws IOException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(probe.url().resolve("/dump"))
+        HttpRequest request = HttpRequest.newBuilder(probe.dumpUrl())
                 .timeout(PATIENCE)
                 .header("Chokepoint-Signature", signature(probe.key(), command))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(command))

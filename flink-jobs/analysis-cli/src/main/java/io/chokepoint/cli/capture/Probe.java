@@ -61,10 +61,17 @@ record Probe(URI url, SecretKey key) {
         return probes;
     }
 
+    /** Where it is asked for a flow; a path of the URL, as of a proxy before several probes, stays before it. */
+    URI dumpUrl() {
+        return URI.create(url + "/dump");
+    }
+
     private static URI url(String text, String what) throws WrongOption {
         try {
             URI url = URI.create(text.endsWith("/") ? text.substring(0, text.length() - 1) : text);
-            if (url.getHost() != null && url.getPort() <= PORT_MAX && ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))) {
+            boolean isHttp = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+            boolean isBare = url.getRawQuery() == null && url.getRawFragment() == null;
+            if (isHttp && isBare && url.getHost() != null && url.getPort() <= PORT_MAX) {
                 return url;
             }
         } catch (IllegalArgumentException e) {

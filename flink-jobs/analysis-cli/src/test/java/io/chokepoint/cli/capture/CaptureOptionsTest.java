@@ -66,6 +66,20 @@ class CaptureOptionsTest {
                     "10.0.0.1:1>10.0.0.2:65535",       "10.0.0.1:1>10.0.0.2:65535"
                     "10.0.0.1:1 > 10.0.0.2:2",         "10.0.0.1:1>10.0.0.2:2"
                     "[2001:db8::1]:1>[2001:db8::2]:2", "[2001:db8::1]:1>[2001:db8::2]:2"
+                    "[::]:1>[1:2:3:4:5:6:7::]:2",      "[::]:1>[1:2:3:4:5:6:7::]:2"
+                    "[1:2:3:4:5:6:7:8]:1>[::ffff:10.0.0.2]:2", "[1:2:3:4:5:6:7:8]:1>[::ffff:10.0.0.2]:2"
+                    "999.9.0.9:1>10.9.0.1:5001",
+                    "10.0.0.256:1>10.0.0.2:2",
+                    "10.0.0.01:1>10.0.0.2:2",
+                    "[1:2:3:4:5:6:7:8:9]:1>[::2]:2",
+                    "[1:2:3:4:5:6:7]:1>[::2]:2",
+                    "[1:2:3:4::5:6:7:8]:1>[::2]:2",
+                    "[1::2::3]:1>[::2]:2",
+                    "[:::]:1>[::2]:2",
+                    "[:1::]:1>[::2]:2",
+                    "[12345::]:1>[::2]:2",
+                    "[::10.0.0.256]:1>[::2]:2",
+                    "[10.0.0.1]:1>[::2]:2",
                     "10.0.0.1:1>10.0.0.2:65536",
                     "10.0.0.1:1>10.0.0.2",
                     "10.0.0.1:1",
@@ -102,6 +116,7 @@ class CaptureOptionsTest {
                     --flow x --probe http://h:1    | option --key is missing: expected a file
                     --flow x --probe h:1 --key KEY | option --probe is 'h:1': expected a URL such as
                     --flow x --probe ftp://h --key KEY           | option --probe is 'ftp://h': expected a URL such as
+                    --flow x --probe http://h/?a=b --key KEY     | option --probe is 'http://h/?a=b': expected a URL such as
                     --flow x --probe http://h --key /nix         | option --key is '/nix': expected a file that can be read
                     --flow x --probe http://h --key DIR/short    | option --key is 'DIR/short': expected the key of the probe, 32
                     --flow x --probe http://h --key KEY          | option --flow is 'x': expected a flow such as
