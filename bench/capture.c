@@ -46,7 +46,8 @@ struct packet {
     uint8_t frame[MAX_FRAME];
 };
 
-struct template {
+struct template
+{
     struct packet *packets;
     size_t num_packets;
     size_t room;

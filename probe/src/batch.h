@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. Runs and summaries -> segment batches, one open batch a partition, flushed by size and by age. */
+/* PURE. Runs and summaries -> segment batches, one open batch a partition, flushed by size and by
+ * age. */
 #ifndef CKP_BATCH_H
 #define CKP_BATCH_H
 

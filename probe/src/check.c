@@ -83,8 +83,8 @@ static void look_at_ring_key(struct ckp_file_fact *key, const char *path, const 
 {
     key->path = path;
     if (path)
-        ckp_dump_gate_free(ckp_dump_gate_open(path, tap, ckp_clock_utc_ns(), key->why_not,
-                                              sizeof key->why_not));
+        ckp_dump_gate_free(
+            ckp_dump_gate_open(path, tap, ckp_clock_utc_ns(), key->why_not, sizeof key->why_not));
 }
 
 static void look_at_filter(struct ckp_file_fact *filter, const char *path)

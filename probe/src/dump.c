@@ -392,10 +392,10 @@ static bool tell_followed(const struct ckp_dump *dump, const struct ckp_dump_com
                           const struct ckp_dump_answer *answer, const char *remote, int64_t now_ns)
 {
     json_t *line = describe(dump, answer, remote, now_ns);
-    json_t *what = json_pack(
-        "{s:s, s:I, s:f, s:I, s:I}", "flow", command->flow, "seconds", (json_int_t)command->seconds,
-        "covered_seconds", (double)answer->covered_ns / (double)CKP_NANOS_PER_SECOND, "frames",
-        (json_int_t)answer->frames, "bytes", (json_int_t)answer->byte_count);
+    json_t *what = json_pack("{s:s, s:I, s:f, s:I, s:I}", "flow", command->flow, "seconds",
+                             (json_int_t)command->seconds, "covered_seconds",
+                             (double)answer->covered_ns / (double)CKP_NANOS_PER_SECOND, "frames",
+                             (json_int_t)answer->frames, "bytes", (json_int_t)answer->byte_count);
     bool is_whole = line && what && json_object_update(line, what) == 0;
 
     json_decref(what);
@@ -430,8 +430,8 @@ struct ckp_dump_answer ckp_dump_follow(struct ckp_dump *dump, const char *text, 
     struct ckp_dump_answer answer = {0};
     bool is_told;
 
-    answer.status = ckp_dump_gate_check(dump->gate, &command, text, text_bytes, signature, now_ns,
-                                        &answer.why);
+    answer.status =
+        ckp_dump_gate_check(dump->gate, &command, text, text_bytes, signature, now_ns, &answer.why);
     if (answer.status == CKP_DUMP_OK) {
         answer = make_capture(dump, &command);
         is_told = tell_followed(dump, &command, &answer, remote, now_ns);

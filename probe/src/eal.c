@@ -56,8 +56,8 @@ static void list_cores(char *list, size_t size)
             used += (size_t)snprintf(list + used, size - used, "%s%zu", used ? "," : "", core);
 }
 
-/* Left to itself DPDK would tie the first thread, and all that it starts, to one core, and start one
- * for each other. */
+/* Left to itself DPDK would tie the first thread, and all that it starts, to one core, and start
+ * one for each other. */
 static void add_cores(struct arguments *arguments, uint32_t workers)
 {
     char list[CORES_MAX], lcores[CORES_MAX + 32];
@@ -73,8 +73,8 @@ static bool is_device_name(const char *spec)
     return strncmp(spec, "net_", 4) == 0;
 }
 
-/* What the user gave, then cores and devices. The PCI bus is left alone unless a PCI device is asked
- * for. */
+/* What the user gave, then cores and devices. The PCI bus is left alone unless a PCI device is
+ * asked for. */
 static bool make_arguments(struct arguments *arguments, const char *const *specs, size_t count,
                            const char *given, uint32_t workers)
 {

@@ -18,7 +18,8 @@ bool ckp_eal_start(const char *const *specs, size_t count, const char *given, ui
                    char *why, size_t why_size);
 void ckp_eal_stop(void);
 
-/** Runs `work` in the thread of a worker; that of worker 0 is the caller's own and cannot be meant. */
+/** Runs `work` in the thread of a worker; that of worker 0 is the caller's own and cannot be meant.
+ */
 void ckp_eal_launch(uint32_t worker, int (*work)(void *), void *argument);
 
 /** Waits until all that was launched has returned. */

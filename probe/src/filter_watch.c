@@ -75,7 +75,8 @@ static struct ckp_filter *read_filter(const struct ckp_filter_watch *watch)
     if (expression)
         filter = ckp_filter_new_ethernet(expression, complaint, sizeof complaint);
     if (!filter)
-        ckp_log("filter file %s is not taken, the filter before it stays: %s", watch->path, complaint);
+        ckp_log("filter file %s is not taken, the filter before it stays: %s", watch->path,
+                complaint);
     free(expression);
     return filter;
 }

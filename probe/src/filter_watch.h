@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The filter of a probe that goes on running. A thread of its own reads --filter-file anew at each
- * SIGHUP and swaps the filter in; receivers take the newest at each turn of their loops and say so, and
- * a filter is freed once none holds it. No receiver waits, and each burst is filtered by one filter.
+ * SIGHUP and swaps the filter in; receivers take the newest at each turn of their loops and say so,
+ * and a filter is freed once none holds it. No receiver waits, and each burst is filtered by one
+ * filter.
  */
 #ifndef CKP_FILTER_WATCH_H
 #define CKP_FILTER_WATCH_H
@@ -25,7 +26,8 @@ struct ckp_filter_watch *ckp_filter_watch_new(const char *path, struct ckp_filte
  * @param vitals where it is told how reading went; @return false if there can be no thread */
 bool ckp_filter_watch_start(struct ckp_filter_watch *watch, struct ckp_tap_vitals *vitals);
 
-/** A receiver's, at each turn. @param watch or NULL @return the filter until its next call, or NULL */
+/** A receiver's, at each turn. @param watch or NULL @return the filter until its next call, or NULL
+ */
 const struct ckp_filter *ckp_filter_watch_hold(struct ckp_filter_watch *watch, uint32_t receiver);
 
 /** Ends the thread. Once no receiver runs any more. */

@@ -35,6 +35,9 @@ bool ckp_flow_key_equal(const struct ckp_flow_key *a, const struct ckp_flow_key 
 /** SplitMix64's finalizer over the key's words; vectors in schemas/golden/flow_hash.tsv. */
 uint64_t ckp_flow_key_hash(const struct ckp_flow_key *key, uint64_t seed);
 
+/** A seed for where there is no random one: 0 would leave addresses of IPv4 out. */
+#define CKP_TABLE_SEED_KNOWN UINT64_C(0x9e3779b97f4a7c15)
+
 /** For tables: a few cycles, and nobody can tell collisions without knowing the seed. */
 uint64_t ckp_flow_key_table_hash(const struct ckp_flow_key *key, uint64_t seed);
 

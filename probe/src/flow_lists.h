@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. Lists through the flows of a tracker: those with an open run, in order of opening, and those
- * that may be of a flood, in order of their start. */
+/* PURE. Lists through the flows of a tracker: those with an open run, in order of opening, and
+ * those that may be of a flood, in order of their start. */
 #ifndef CKP_FLOW_LISTS_H
 #define CKP_FLOW_LISTS_H
 

@@ -28,11 +28,11 @@ struct ckp_flow {
     uint8_t quiet_marks; /* since the last packet */
     uint8_t closing;     /* enum ckp_end_reason: why it will end after the linger, or NONE */
     uint16_t vlan_id;
-    bool is_reversed; /* the lower endpoint of its key is the higher one of the written key */
-    uint8_t proofs;   /* that it is no SYN of a flood: see flow_tracker.c */
-    bool is_held;     /* may stay a mouse: all its packets wait in the open run */
+    bool is_reversed;     /* the lower endpoint of its key is the higher one of the written key */
+    uint8_t proofs;       /* that it is no SYN of a flood: see flow_tracker.c */
+    bool is_held;         /* may stay a mouse: all its packets wait in the open run */
     uint8_t data_packets; /* while it is held */
-    bool has_sent[2]; /* who has, by direction */
+    bool has_sent[2];     /* who has, by direction */
     uint32_t fingerprint; /* of its last packet, see tap_quality.c; or 0 */
 
     uint64_t hash; /* of the table */
@@ -68,7 +68,7 @@ struct ckp_flow_table {
     uint32_t free; /* list through next_due */
     uint32_t living;
     uint32_t wheel[CKP_WHEEL_SLOTS];
-    uint64_t wheel_tick; /* being visited; nothing is scheduled for it or before */
+    uint64_t wheel_tick;   /* being visited; nothing is scheduled for it or before */
     bool has_written_keys; /* beside the flows: behind each block of them */
 };
 

@@ -76,8 +76,8 @@ static void reverse(struct ckp_run_copy *copy, uint32_t packets)
         copy->segments[i].direction ^= 1;
 }
 
-/* Flows in a list are visited one after the other, each somewhere in memory. While one is worked on,
- * the next one is there already, so its run and its follower can be fetched. */
+/* Flows in a list are visited one after the other, each somewhere in memory. While one is worked
+ * on, the next one is there already, so its run and its follower can be fetched. */
 static void look_ahead(const struct ckp_flow_tracker *tracker, uint32_t next, uint32_t after_next)
 {
     const struct ckp_flow *flow = ckp_flow_at(&tracker->table, next);
@@ -277,8 +277,8 @@ static void anonymise(struct ckp_flow_tracker *tracker, struct ckp_flow *flow)
     struct ckp_address addresses[2] = {key->low_address, key->high_address};
 
     tracker->anonymise(tracker->anonymiser, addresses, key->is_ipv6);
-    flow->is_reversed = ckp_flow_key_order(key, &addresses[0], key->low_port, &addresses[1],
-                                           key->high_port) != 0;
+    flow->is_reversed =
+        ckp_flow_key_order(key, &addresses[0], key->low_port, &addresses[1], key->high_port) != 0;
     ckp_count(tracker->counters, CKP_COUNT_FLOWS_ANONYMISED, 1);
 }
 
@@ -397,8 +397,8 @@ static void add(struct ckp_flow_tracker *tracker, uint32_t handle,
     ckp_flow_learn(ckp_flow_at(&tracker->table, handle), segment);
 }
 
-/* ---- mice: a flow that may stay one is held. It lives by the same rules, but nothing is written of
- * it; at its end it becomes a summary, or what was held is written as if it had not been ---- */
+/* ---- mice: a flow that may stay one is held. It lives by the same rules, but nothing is written
+ * of it; at its end it becomes a summary, or what was held is written as if it had not been ---- */
 
 /* A flow that was held lives its life once more, and this time it is written. */
 static void replay(struct ckp_flow_tracker *tracker, uint32_t handle,

@@ -10,15 +10,15 @@
 #include "flow_table.h"
 #include "shedder.h"
 
-/** Replaces the addresses of both ends of a flow, in any order, by those that others may know. Equal
- * addresses stay equal, different ones different. */
+/** Replaces the addresses of both ends of a flow, in any order, by those that others may know.
+ * Equal addresses stay equal, different ones different. */
 typedef void ckp_anonymise_fn(void *anonymiser, struct ckp_address addresses[2], bool is_ipv6);
 
 struct ckp_flow_tracker {
     struct ckp_batcher *batcher;
     struct ckp_counters *counters;
-    int64_t idle_ns;    /* silence that ends a flow */
-    uint32_t flows_max; /* beyond which a long silent flow is evicted */
+    int64_t idle_ns;        /* silence that ends a flow */
+    uint32_t flows_max;     /* beyond which a long silent flow is evicted */
     uint32_t mouse_packets; /* data packets from which a flow is written as runs from the start */
     uint64_t table_seed;
     uint64_t shed_seed;
@@ -45,8 +45,8 @@ struct ckp_flow_limits {
     uint32_t flows_max;
     uint32_t mouse_packets; /* at most 50; 0: no flow is held */
     size_t run_memory_bytes;
-    uint64_t table_seed; /* random; nothing that is written depends on it */
-    uint64_t shed_seed;  /* of the flows' real addresses; the same for all taps */
+    uint64_t table_seed;         /* random; nothing that is written depends on it */
+    uint64_t shed_seed;          /* of the flows' real addresses; the same for all taps */
     ckp_anonymise_fn *anonymise; /* once a flow; NULL: addresses are written as they are */
     void *anonymiser;
 };

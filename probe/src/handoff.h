@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PURE. Packets from one thread to one other, in order and without a lock: for a port whose card
- * cannot spread flows over queues. Each side works on a burst at a time and then tells the other, so
- * that the cache line of the other's counter moves once a burst. */
+ * cannot spread flows over queues. Each side works on a burst at a time and then tells the other,
+ * so that the cache line of the other's counter moves once a burst. */
 #ifndef CKP_HANDOFF_H
 #define CKP_HANDOFF_H
 

@@ -25,14 +25,14 @@
 #define ADDRESS_BYTES_MAX 80
 
 struct ckp_health {
-    bool is_disarmed; /* its thread has no capabilities any more */
+    bool is_disarmed;                /* its thread has no capabilities any more */
     struct MHD_Daemon *daemon;       /* one thread, so that what follows needs no lock */
     int connection[CONNECTIONS_MAX]; /* descriptors, the oldest first */
     uint32_t connections;
     _Atomic uint64_t session;
     _Atomic int64_t timestamp_resolution_ns;
-    struct ckp_vitals *vitals;  /* of each worker */
-    struct ckp_dump *dump;      /* or NULL */
+    struct ckp_vitals *vitals; /* of each worker */
+    struct ckp_dump *dump;     /* or NULL */
     const struct ckp_tap_vitals *tap;
     struct ckp_metrics metrics; /* read anew for each request */
 };
@@ -356,8 +356,8 @@ static struct MHD_Daemon *start(struct ckp_health *health, const struct addrinfo
     struct MHD_Daemon *daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, health, MHD_OPTION_SOCK_ADDR, address->ai_addr,
         MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, health,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, health, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, NULL, MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return daemon;
 }

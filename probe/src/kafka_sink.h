@@ -16,9 +16,9 @@ struct ckp_kafka_config {
     const char *settings_file;   /* of librdkafka, over our own, or NULL */
     const char *const *settings; /* NAME=VALUE of librdkafka, over those */
     size_t setting_count;
-    uint32_t queue_kilobytes;    /* of records not yet acknowledged */
-    int64_t timeout_ns; /* without an answer, after which Kafka counts as dead */
-    bool is_lossless;   /* captures wait for Kafka; ports drop the newest batch and count it */
+    uint32_t queue_kilobytes; /* of records not yet acknowledged */
+    int64_t timeout_ns;       /* without an answer, after which Kafka counts as dead */
+    bool is_lossless; /* captures wait for Kafka; ports drop the newest batch and count it */
     const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
     struct ckp_vitals *vitals;         /* takes librdkafka's statistics, or NULL */
 };

@@ -118,8 +118,8 @@ void ckp_ledger_print_json(const struct ckp_ledger *ledger, FILE *out)
     print_json_text(ledger->probe, out);
     fputs(",\"tap\":", out);
     print_json_text(ledger->tap, out);
-    fprintf(out, ",\"session\":%" PRId64 ",\"balanced\":%s,\"counters\":",
-            (int64_t)ledger->session, ckp_ledger_all_balanced(ledger, NULL) ? "true" : "false");
+    fprintf(out, ",\"session\":%" PRId64 ",\"balanced\":%s,\"counters\":", (int64_t)ledger->session,
+            ckp_ledger_all_balanced(ledger, NULL) ? "true" : "false");
     print_json_counters(&sum, out);
     for (uint32_t i = 0; ledger->worker_count > 1 && i < ledger->worker_count; i++) {
         fputs(i ? "," : ",\"workers\":[", out);

@@ -25,7 +25,8 @@ bool ckp_ledger_all_balanced(const struct ckp_ledger *ledger, FILE *complaints);
 /** Counters that are not zero, summed over workers, for people. */
 void ckp_ledger_print(const struct ckp_ledger *ledger, FILE *out);
 
-/** One JSON object on one line, with all counters: their sums and, of several workers, each one's. */
+/** One JSON object on one line, with all counters: their sums and, of several workers, each one's.
+ */
 void ckp_ledger_print_json(const struct ckp_ledger *ledger, FILE *out);
 
 /** The markdown table of README.md. */

@@ -81,8 +81,7 @@ static int play(struct live *live)
     };
     source.ports = ckp_option_list(live->options, CKP_OPTION_PORT, &source.port_count);
     for (size_t i = 0; i < source.port_count; i++)
-        source.extended_count[i] =
-            ckp_ports_extended(reception->ports, i, &source.extended[i]);
+        source.extended_count[i] = ckp_ports_extended(reception->ports, i, &source.extended[i]);
     int code = ckp_output_open(&live->output, live->options, &source, live->workers,
                                reception->worker_count);
 
@@ -137,8 +136,9 @@ static bool open_ports(struct live *live)
     if (!reception->ports)
         ckp_log("%s", why);
     else if (*ckp_ports_why_one_queue(reception->ports))
-        ckp_log("worker 0 of %u receives for all, for not every port can spread flows over queues (%s)",
-                reception->worker_count, ckp_ports_why_one_queue(reception->ports));
+        ckp_log(
+            "worker 0 of %u receives for all, for not every port can spread flows over queues (%s)",
+            reception->worker_count, ckp_ports_why_one_queue(reception->ports));
     return reception->ports != NULL;
 }
 
@@ -174,7 +174,7 @@ int ckp_play_ports(const struct ckp_options *options, const volatile sig_atomic_
         live->reception.idle_sleep_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_SLEEP);
         /* Without a random seed only the protection against forged collisions is lost. */
         if (getrandom(&live->reception.spread_seed, sizeof(uint64_t), GRND_NONBLOCK) < 0)
-            live->reception.spread_seed = 0;
+            live->reception.spread_seed = CKP_TABLE_SEED_KNOWN;
         if (open_filter(live) && open_ports(live)) {
             code = play_with_receivers(live);
             ckp_ports_close(live->reception.ports);

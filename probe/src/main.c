@@ -92,9 +92,10 @@ static bool check_brokers(struct ckp_options *options)
         broker += broker != text;
         if (is_broker(broker, strcspn(broker, ",")))
             continue;
-        snprintf(options->error, sizeof options->error,
-                 "option --kafka: '%.*s' is no broker, expected HOST:PORT with a port of 1 to 65535",
-                 (int)strcspn(broker, ","), broker);
+        snprintf(
+            options->error, sizeof options->error,
+            "option --kafka: '%.*s' is no broker, expected HOST:PORT with a port of 1 to 65535",
+            (int)strcspn(broker, ","), broker);
         return false;
     }
     return true;
@@ -108,7 +109,8 @@ static bool check_ports(struct ckp_options *options)
 
     for (size_t i = 0; i < count; i++) {
         size_t bytes = strcspn(specs[i], ",");
-        bool is_address = bytes >= strlen("3:0.0") && strspn(specs[i], "0123456789abcdefABCDEF:.") == bytes;
+        bool is_address =
+            bytes >= strlen("3:0.0") && strspn(specs[i], "0123456789abcdefABCDEF:.") == bytes;
         if (strncmp(specs[i], "net_", 4) == 0 || is_address)
             continue;
         snprintf(options->error, sizeof options->error,
@@ -260,7 +262,9 @@ static bool check_options(struct ckp_options *options)
                  ckp_option_text(options, CKP_OPTION_PORT), CKP_FEEDS_MAX);
         return false;
     }
-    if (!check_filter(options) || !check_metrics(options) || !ckp_dump_check(options) ||
+    bool has_good_filter = /* --check tells of it among the rest */
+        options->value[CKP_OPTION_CHECK].is_given || check_filter(options);
+    if (!has_good_filter || !check_metrics(options) || !ckp_dump_check(options) ||
         !check_domain_rules(options) || !ckp_privileges_check(options) || !set_tap(options))
         return false;
     return check_port_option(options, CKP_OPTION_WORKERS, "workers") &&

@@ -67,7 +67,7 @@ static void print_counters(const struct ckp_metrics *metrics, FILE *out)
 struct port_metric {
     const char *name;
     const char *type;
-    size_t at; /* in its reading */
+    size_t at;           /* in its reading */
     size_t condition_at; /* nothing is known where that is 0 */
     const char *help;
 };
@@ -88,9 +88,11 @@ static const struct port_metric port_metrics[] = {
     {"port_frames_deduced_total", "counter", OF_PORT(deduced), SIZE_MAX,
      "frames that the interface saw but the port, whose driver counts no losses, did not get"},
     {"port_interface_frames_received_total", "counter", OF_PORT(interface_received),
-     OF_PORT(has_interface), "frames that the kernel's interface received since the port was opened"},
+     OF_PORT(has_interface),
+     "frames that the kernel's interface received since the port was opened"},
     {"port_interface_frames_dropped_total", "counter", OF_PORT(interface_dropped),
-     OF_PORT(has_interface), "frames that the kernel's interface dropped since the port was opened"},
+     OF_PORT(has_interface),
+     "frames that the kernel's interface dropped since the port was opened"},
     {"port_link_up", "gauge", OF_PORT(is_link_up), OF_PORT(is_link_known),
      "whether the port has a link"},
     {"port_link_bits_per_second", "gauge", OF_PORT(link_bits_per_second),
@@ -173,7 +175,8 @@ static double seconds_since(const struct ckp_metrics *metrics, int64_t time_ns)
 VALUE(loop_age, seconds_since(metrics, worker->reading.turned_ns))
 VALUE(frame_age, seconds_since(metrics, worker->reading.frame_ns))
 VALUE(shed_share, (double)worker->reading.shed_level / CKP_SHED_BUCKETS)
-VALUE(stamp_step, worker->reading.stamp_step_ns ? (double)worker->reading.stamp_step_ns / NANOS_PER_SECOND : -1)
+VALUE(stamp_step,
+      worker->reading.stamp_step_ns ? (double)worker->reading.stamp_step_ns / NANOS_PER_SECOND : -1)
 VALUE(kafka_silence, (double)worker->reading.silent_ns / NANOS_PER_SECOND)
 VALUE(kafka_brokers, worker->kafka.brokers)
 VALUE(kafka_brokers_up, worker->kafka.brokers_up)

@@ -23,7 +23,7 @@ struct ckp_metrics_identity {
     int64_t timestamp_resolution_ns;
     uint64_t session;
     bool has_kafka;
-    bool has_filter_file; /* that may be read anew */
+    bool has_filter_file;     /* that may be read anew */
     const char *const *ports; /* their names */
     size_t port_count;
     const char *const *extended[CKP_PORTS_MAX]; /* names of what their drivers count beside */

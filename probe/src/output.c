@@ -41,7 +41,8 @@ static bool open_health(struct ckp_output *output, const struct ckp_source *sour
         .version = CKP_VERSION,
         .timestamp_source = timestamp_source_name[source->timestamp_source],
         .has_kafka = ckp_option_text(output->options, CKP_OPTION_KAFKA) != NULL,
-        .has_filter_file = source->ports && ckp_option_text(output->options, CKP_OPTION_FILTER_FILE),
+        .has_filter_file =
+            source->ports && ckp_option_text(output->options, CKP_OPTION_FILTER_FILE),
         .ports = source->ports,
         .port_count = source->port_count,
     };
@@ -208,7 +209,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
     };
     /* Without a random seed only the protection against forged collisions is lost. */
     if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
-        limits.table_seed = 0;
+        limits.table_seed = CKP_TABLE_SEED_KNOWN;
     return ckp_worker_init(&output->workers[worker], &reading, &batches, &limits,
                            outlet->sink.deliver, outlet->sink.self);
 }
@@ -237,11 +238,11 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
         return open_kafka(output, source, worker, partition_count, why);
     *partition_count = (uint32_t)ckp_option_number(options, CKP_OPTION_PARTITIONS);
     snprintf(why, WHY_BYTES_MAX, "there is no memory");
-    bool is_open = worker == 0
-                       ? ckp_stream_sink_open(&outlet->sink,
-                                              ckp_option_text(options, CKP_OPTION_OUTPUT),
-                                              source->stop, counters, why, WHY_BYTES_MAX)
-                       : ckp_stream_sink_share(&outlet->sink, &output->outlets[0].sink, counters);
+    bool is_open =
+        worker == 0
+            ? ckp_stream_sink_open(&outlet->sink, ckp_option_text(options, CKP_OPTION_OUTPUT),
+                                   source->stop, counters, why, WHY_BYTES_MAX)
+            : ckp_stream_sink_share(&outlet->sink, &output->outlets[0].sink, counters);
     return is_open ? CKP_EXIT_ALL_DONE : CKP_EXIT_NOT_ALL_DONE;
 }
 

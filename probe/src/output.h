@@ -21,7 +21,7 @@ struct ckp_source {
     const volatile sig_atomic_t *stop; /* set once the probe has been told to end */
     bool is_lossless;                  /* it can wait for a slow sink */
     uint32_t receiving_workers;        /* the first so many; the others are handed packets */
-    const char *const *ports; /* their names, or NULL */
+    const char *const *ports;          /* their names, or NULL */
     size_t port_count;
     const char *const *extended[CKP_PORTS_MAX]; /* names of what their drivers count beside */
     size_t extended_count[CKP_PORTS_MAX];
@@ -61,8 +61,8 @@ bool ckp_output_has_failed(const struct ckp_output *output, uint32_t worker);
 /** Of a worker's thread: how full the queue of its sink is, 0..1, or CKP_FILL_UNKNOWN. */
 double ckp_output_fill(const struct ckp_output *output, uint32_t worker);
 
-/** For the receive loop of a worker, as often as it likes: a few times a second looks after its sink
- * and publishes how things stand. @param now_ns of the monotonic clock */
+/** For the receive loop of a worker, as often as it likes: a few times a second looks after its
+ * sink and publishes how things stand. @param now_ns of the monotonic clock */
 void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns);
 
 /** From now on no frames are received, only delivered. */

@@ -26,7 +26,7 @@ enum {
 
 /* Of the registry of link types. */
 static const uint16_t link_type[] = {
-    [CKP_LINK_ETHERNET] = 1,    [CKP_LINK_RAW_IP] = 101, [CKP_LINK_LINUX_SLL] = 113,
+    [CKP_LINK_ETHERNET] = 1,     [CKP_LINK_RAW_IP] = 101, [CKP_LINK_LINUX_SLL] = 113,
     [CKP_LINK_LINUX_SLL2] = 276, [CKP_LINK_NULL] = 0,
 };
 

@@ -150,8 +150,8 @@ static bool is_any_gone(struct ckp_reception *reception, const struct ckp_tap_re
     return false;
 }
 
-/* The drivers count since they were opened, so these counters are set, not added to. They are of the
- * ports, whoever reads their queues: the first worker keeps them. */
+/* The drivers count since they were opened, so these counters are set, not added to. They are of
+ * the ports, whoever reads their queues: the first worker keeps them. */
 static void note_ports(struct ckp_receiver *receiver)
 {
     struct ckp_tap_reading reading;
@@ -200,8 +200,9 @@ static double fill_of_handoffs(const struct ckp_receiver *receiver)
     return highest;
 }
 
-/* Losses are known to the first worker, its own queues to each. What a card could not receive is not
- * for us to cure, and what the kernel drops was not always meant for us: neither is pressure. */
+/* Losses are known to the first worker, its own queues to each. What a card could not receive is
+ * not for us to cure, and what the kernel drops was not always meant for us: neither is pressure.
+ */
 static uint32_t wanted_level(struct ckp_receiver *receiver)
 {
     const struct ckp_reception *reception = receiver->reception;
@@ -220,7 +221,8 @@ static uint32_t wanted_level(struct ckp_receiver *receiver)
     return ckp_shedder_decide(&receiver->shedder, &pressure);
 }
 
-/* All workers leave out the same flows, as other taps do: those that the most pressed one asks for. */
+/* All workers leave out the same flows, as other taps do: those that the most pressed one asks for.
+ */
 static void relieve(struct ckp_receiver *receiver)
 {
     struct ckp_reception *reception = receiver->reception;
@@ -275,8 +277,7 @@ static bool goes_on(const struct ckp_receiver *receiver)
 {
     struct ckp_reception *reception = receiver->reception;
 
-    return !*reception->stop &&
-           !atomic_load_explicit(&reception->has_failed, memory_order_relaxed);
+    return !*reception->stop && !atomic_load_explicit(&reception->has_failed, memory_order_relaxed);
 }
 
 static void sleep_if_idle(const struct ckp_receiver *receiver, size_t received)
@@ -319,7 +320,8 @@ int ckp_receiver_run(void *self)
 {
     struct ckp_receiver *receiver = self;
 
-    /* Also where there is no turn: what lies in the queues of a probe that ends at once is taken. */
+    /* Also where there is no turn: what lies in the queues of a probe that ends at once is taken.
+     */
     receiver->filter = ckp_filter_watch_hold(receiver->reception->filter, receiver->index);
     while (goes_on(receiver))
         sleep_if_idle(receiver, ckp_receiver_turn(receiver));

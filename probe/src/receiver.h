@@ -19,7 +19,7 @@
 /** What all workers have in common. */
 struct ckp_reception {
     const volatile sig_atomic_t *stop;
-    _Atomic bool has_failed; /* an output takes nothing more, or a port is gone: all end */
+    _Atomic bool has_failed;  /* an output takes nothing more, or a port is gone: all end */
     _Atomic size_t gone_port; /* whose interface is gone, counted from 1; 0: none */
     struct ckp_ports *ports;
     struct ckp_filter_watch *filter;
@@ -28,7 +28,8 @@ struct ckp_reception {
     uint32_t worker_count;
     uint64_t spread_seed; /* of the hash that says whose a flow is */
     bool may_shed;
-    _Atomic uint32_t shed_level[CKP_WORKERS_MAX]; /* that each asks for: the highest holds for all */
+    _Atomic uint32_t
+        shed_level[CKP_WORKERS_MAX]; /* that each asks for: the highest holds for all */
     _Atomic uint64_t frames_received[CKP_WORKERS_MAX];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Receive side scaling: a card spreads frames over queues by a hash, which must give both directions
- * of a flow, and both ports of a fibre tap, the same queue. */
+/* Receive side scaling: a card spreads frames over queues by a hash, which must give both
+ * directions of a flow, and both ports of a fibre tap, the same queue. */
 #ifndef CKP_RSS_H
 #define CKP_RSS_H
 
@@ -21,8 +21,8 @@ bool ckp_rss_request(struct rte_eth_conf *conf, const struct rte_eth_dev_info *i
                      uint32_t queues, char *why, size_t why_size);
 
 /**
- * Of a started port: lays hash and table of queues, the same for all ports, and asks the driver whether
- * key, functions and table are what they should be.
+ * Of a started port: lays hash and table of queues, the same for all ports, and asks the driver
+ * whether key, functions and table are what they should be.
  *
  * @return false with a clause in `why` if they are not, or the driver cannot tell
  */

@@ -32,8 +32,8 @@ struct ckp_run {
     struct ckp_packets packets;
 };
 
-/** Writes the fields that say whose packets they are and where they passed, at most 80 bytes; runs and
- * summaries begin with them. */
+/** Writes the fields that say whose packets they are and where they passed, at most 80 bytes; runs
+ * and summaries begin with them. */
 uint8_t *ckp_place_write(uint8_t *out, const struct ckp_flow_key *key, uint16_t vlan_id,
                          int64_t tunnel_id);
 

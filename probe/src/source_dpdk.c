@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFERS           16383u /* 36 MB a port; a power of 2 less 1 wastes no memory */
-#define BUFFER_CACHE      256u
-#define WHY_BYTES_MAX     512
-#define RECEIVE_QUEUE     4096u
-#define NANOS_PER_MICRO   1000
-#define BITS_PER_MEGABIT  UINT64_C(1000000)
+#define BUFFERS          16383u /* 36 MB a port; a power of 2 less 1 wastes no memory */
+#define BUFFER_CACHE     256u
+#define WHY_BYTES_MAX    512
+#define RECEIVE_QUEUE    4096u
+#define NANOS_PER_MICRO  1000
+#define BITS_PER_MEGABIT UINT64_C(1000000)
 
 /* What one worker receives by; no other touches its cache lines. */
 struct queue {
@@ -35,10 +35,10 @@ struct port {
     uint16_t id;
     struct queue *queues;
     struct rte_mempool *buffers;
-    bool is_stamped;    /* by the kernel, in microseconds */
+    bool is_stamped; /* by the kernel, in microseconds */
     bool is_af_xdp;
-    bool counts_losses; /* else they are deduced from the interface's own counter */
-    char interface[64]; /* of the kernel; empty if none is known */
+    bool counts_losses;                 /* else they are deduced from the interface's own counter */
+    char interface[64];                 /* of the kernel; empty if none is known */
     struct ckp_interface_frames before; /* when it was opened */
     struct rte_eth_xstat_name extended[CKP_PORT_EXTENDED_MAX];
     const char *extended_name[CKP_PORT_EXTENDED_MAX];
@@ -51,9 +51,9 @@ struct ckp_ports {
     size_t count;
     uint32_t queues; /* of each port */
     char why_one_queue[WHY_BYTES_MAX];
-    bool is_started;     /* DPDK itself */
-    size_t stamp_offset; /* in a buffer */
-    uint64_t stamp_flag; /* 0 if no driver stamps */
+    bool is_started;                   /* DPDK itself */
+    size_t stamp_offset;               /* in a buffer */
+    uint64_t stamp_flag;               /* 0 if no driver stamps */
     struct ckp_interfaces *interfaces; /* or NULL */
 };
 
@@ -136,17 +136,17 @@ static bool open_port(struct port *port, const char *spec, char *why, size_t why
         return false;
     }
     if (must_be_read_by_one(&info) && info.max_rx_queues > 1) {
-        snprintf(why, why_size,
-                 "port %s cannot be opened: it has %u queues, which keep no flow together, expected "
-                 "one",
-                 spec, info.max_rx_queues);
+        snprintf(
+            why, why_size,
+            "port %s cannot be opened: it has %u queues, which keep no flow together, expected "
+            "one",
+            spec, info.max_rx_queues);
         return false;
     }
     find_interface(port, spec);
     port->is_stamped = strcmp(info.driver_name, "net_pcap") == 0;
     port->is_af_xdp = strcmp(info.driver_name, "net_af_xdp") == 0;
-    port->counts_losses =
-        strcmp(info.driver_name, "net_af_packet") != 0 && !port->is_af_xdp;
+    port->counts_losses = strcmp(info.driver_name, "net_af_packet") != 0 && !port->is_af_xdp;
     snprintf(name, sizeof name, "buffers%u", port->id);
     port->buffers = rte_pktmbuf_pool_create(name, BUFFERS, BUFFER_CACHE, 0,
                                             RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
@@ -190,8 +190,8 @@ static bool start_with_queues(struct ckp_ports *ports, const struct ckp_ports_wi
 {
     for (size_t i = 0; i < ports->count; i++) {
         char clause[128] = "";
-        int result = start_hashing(&ports->ports[i], wish->workers, wish->queues == CKP_QUEUES_TRUSTED,
-                                   clause, sizeof clause);
+        int result = start_hashing(&ports->ports[i], wish->workers,
+                                   wish->queues == CKP_QUEUES_TRUSTED, clause, sizeof clause);
         if (result > 0)
             continue;
         snprintf(ports->why_one_queue, sizeof ports->why_one_queue, "%s: %s", wish->specs[i],
@@ -220,7 +220,8 @@ static bool start_all(struct ckp_ports *ports, const struct ckp_ports_wish *wish
  * queues. */
 static bool is_loss(const char *name)
 {
-    static const char *const words[] = {"err", "drop", "discard", "out_of_buffer", "miss", "no_buf"};
+    static const char *const words[] = {"err",           "drop", "discard",
+                                        "out_of_buffer", "miss", "no_buf"};
 
     if (strncmp(name, "rx_", 3) != 0 || strncmp(name, "rx_q", 4) == 0)
         return false;
@@ -444,8 +445,8 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0; /* an interface may have been made anew */
 }
 
-/* A driver counts from its own queue on, or not at all. Of net_af_xdp some losses are counted by the
- * driver, by which cause depends on the kernel, and all of them by the interface again. */
+/* A driver counts from its own queue on, or not at all. Of net_af_xdp some losses are counted by
+ * the driver, by which cause depends on the kernel, and all of them by the interface again. */
 static void read_interface(struct ckp_port_reading *reading, const struct ckp_ports *ports,
                            const struct port *port)
 {
@@ -458,9 +459,8 @@ static void read_interface(struct ckp_port_reading *reading, const struct ckp_po
     if (!port->counts_losses)
         reading->deduced = grown(reading->interface_received, reading->received + reading->missed);
     if (is_first_of_interface(ports, port))
-        reading->missed_kernel =
-            grown(reading->interface_dropped,
-                  port->is_af_xdp ? reading->missed + reading->deduced : 0);
+        reading->missed_kernel = grown(reading->interface_dropped,
+                                       port->is_af_xdp ? reading->missed + reading->deduced : 0);
     reading->is_link_known = link.is_known;
     reading->is_link_up = link.is_up;
     reading->is_gone = link.is_gone;
@@ -489,7 +489,8 @@ static void read_port(struct ckp_port_reading *reading, const struct ckp_ports *
         reading->bytes = stats.ibytes;
         reading->missed = stats.imissed;
         reading->no_buffer = stats.rx_nombuf;
-        reading->errors = port->is_stamped ? 0 : stats.ierrors; /* net_pcap's are reads that failed */
+        reading->errors =
+            port->is_stamped ? 0 : stats.ierrors; /* net_pcap's are reads that failed */
     }
     if (port->extended_count > 0)
         rte_eth_xstats_get_by_id(port->id, port->extended_id, reading->extended,

@@ -50,8 +50,8 @@ static ssize_t write_before_end(struct stream *stream, const struct iovec *part)
 static bool write_all(struct stream *stream, struct iovec *parts, int count)
 {
     while (count > 0) {
-        ssize_t written =
-            *stream->stop ? write_before_end(stream, parts) : writev(stream->descriptor, parts, count);
+        ssize_t written = *stream->stop ? write_before_end(stream, parts)
+                                        : writev(stream->descriptor, parts, count);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
@@ -85,7 +85,7 @@ static void deliver(void *self, const struct ckp_batch *batch)
         ckp_count(sink->counters, CKP_COUNT_BATCHES_UNDELIVERED, 1);
         ckp_count(sink->counters,
                   error == EPIPE ? CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_CLOSED
-                                       : CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_FAILED,
+                                 : CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_FAILED,
                   batch->packets);
         return;
     }

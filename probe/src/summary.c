@@ -11,7 +11,8 @@
 /* A larger step back is one of the clock. */
 #define CLOCK_STEP_NS CKP_NANOS_PER_SECOND
 
-/* A frame that a mirror port delivers twice: so close, and so few others of its direction between. */
+/* A frame that a mirror port delivers twice: so close, and so few others of its direction between.
+ */
 #define COPY_NS     CKP_NANOS_PER_MILLI
 #define COPIES_BACK 8
 
@@ -232,7 +233,8 @@ static bool on_sent(struct ckp_summary_direction *sent, struct sender *sender,
     return true;
 }
 
-/* The other end acknowledges. @return false if it has closed its window, or has what was not seen */
+/* The other end acknowledges. @return false if it has closed its window, or has what was not seen
+ */
 static bool on_acknowledged(struct ckp_summary_direction *sent, struct sender *sender,
                             const struct ckp_segment *segment)
 {

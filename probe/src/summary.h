@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PURE. A whole short flow as Avro record `Summary`: what its rows need, in place of its packets. */
+/* PURE. A whole short flow as Avro record `Summary`: what its rows need, in place of its packets.
+ */
 #ifndef CKP_SUMMARY_H
 #define CKP_SUMMARY_H
 

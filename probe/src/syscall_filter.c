@@ -145,8 +145,8 @@ static const int allowed[] = {
     SCMP_SYS(capset),
 };
 
-/* What libraries try, and do without: DPDK cleans up files that only root could remove, libxdp the program
- * of an interface. */
+/* What libraries try, and do without: DPDK cleans up files that only root could remove, libxdp the
+ * program of an interface. */
 static const int refused[] = {
     SCMP_SYS(unlink),      SCMP_SYS(unlinkat), SCMP_SYS(rmdir),     SCMP_SYS(flock),
     SCMP_SYS(setpriority), SCMP_SYS(shmdt),    SCMP_SYS(ftruncate), SCMP_SYS(bpf),

@@ -10,13 +10,14 @@
  */
 static uint32_t fingerprint_of(const struct ckp_segment *s)
 {
-    bool is_telling = (s->ip_id | s->payload_bytes | (s->tcp_flags & (CKP_TCP_SYN | CKP_TCP_FIN))) != 0;
+    bool is_telling =
+        (s->ip_id | s->payload_bytes | (s->tcp_flags & (CKP_TCP_SYN | CKP_TCP_FIN))) != 0;
     uint64_t numbers = (uint64_t)s->acknowledgment_number << 32 | s->sequence_number;
     uint64_t stamps = (uint64_t)s->timestamp_echo << 32 | s->timestamp_value;
     uint64_t others = (uint64_t)s->ip_id << 48 | (uint64_t)s->direction << 40 |
                       (uint64_t)s->tcp_flags << 32 | s->payload_bytes;
-    uint64_t mixed = numbers * UINT64_C(0x9e3779b97f4a7c15) + stamps * UINT64_C(0xbf58476d1ce4e5b9) +
-                     others * UINT64_C(0x94d049bb133111eb);
+    uint64_t mixed = numbers * UINT64_C(0x9e3779b97f4a7c15) +
+                     stamps * UINT64_C(0xbf58476d1ce4e5b9) + others * UINT64_C(0x94d049bb133111eb);
 
     return is_telling ? (uint32_t)(mixed >> 32) | 1 : 0; /* without a branch */
 }

@@ -31,7 +31,7 @@ struct ckp_vitals_reading {
     int64_t frame_ns;  /* frames had come, to within CKP_VITALS_PERIOD_NS; 0: none yet */
     int64_t
         silent_ns; /* how long the sink has waited for an answer that it is owed; 0: it is not */
-    uint64_t shed_level; /* see shedder.h */
+    uint64_t shed_level;   /* see shedder.h */
     int64_t stamp_step_ns; /* largest power of ten that divides all stamps looked at; 0: none was */
 };
 
@@ -63,7 +63,7 @@ struct ckp_port_reading {
     uint64_t is_link_known;
     uint64_t is_link_up;
     uint64_t is_gone; /* its interface; what else is told of that means nothing any more */
-    uint64_t link_bits_per_second;                /* 0: unknown */
+    uint64_t link_bits_per_second;            /* 0: unknown */
     uint64_t extended[CKP_PORT_EXTENDED_MAX]; /* the driver's own, in the order of their names */
 };
 

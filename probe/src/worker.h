@@ -33,8 +33,8 @@ struct ckp_worker {
     struct ckp_frame_reading reading;
     uint32_t pending_count;
     struct ckp_pending_frame pending[CKP_WORKER_BURST_MAX];
-    int64_t last_ns;       /* stamp of the last packet */
-    int64_t stamp_step_ns; /* largest power of ten that divides the stamps so far; 0: none yet */
+    int64_t last_ns;          /* stamp of the last packet */
+    int64_t stamp_step_ns;    /* largest power of ten that divides the stamps so far; 0: none yet */
     int64_t release_ns;       /* when open runs and batches go out; 0: not decided */
     int64_t release_clock_ns; /* capture clock when that was decided */
     struct ckp_counters counters;

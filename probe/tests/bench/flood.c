@@ -80,8 +80,7 @@ int main(int argc, char **argv)
     double ns = (double)(clock() - start) * 1e9 / CLOCKS_PER_SEC;
     const uint64_t *count = worker->counters.value;
     printf("%.0f ns a packet, %llu evicted, %llu runs cut short, %llu runs, %llu batches\n",
-           ns / (double)packets,
-           (unsigned long long)count[CKP_COUNT_FLOWS_ENDED_EVICTED],
+           ns / (double)packets, (unsigned long long)count[CKP_COUNT_FLOWS_ENDED_EVICTED],
            (unsigned long long)count[CKP_COUNT_RUNS_CUT_SHORT],
            (unsigned long long)count[CKP_COUNT_RUNS_ENCODED], (unsigned long long)batches);
     ckp_worker_free(worker);

@@ -4,8 +4,8 @@
  * rings are filled while the clock stands still, beside taking the same frames and letting them go.
  * Every worker has a queue, flows and a core of its own. Each packet is of any flow with the same
  * chance, which is the worst that can happen to a cache; two of three carry 1448 bytes, the third
- * acknowledges, at times with a SACK block; all have timestamps. Time is made, too: 5 million packets
- * a second for each worker, however busy the machine is.
+ * acknowledges, at times with a SACK block; all have timestamps. Time is made, too: 5 million
+ * packets a second for each worker, however busy the machine is.
  *
  * usage: receive FLOWS WORKERS PACKETS [PROBE_OPTION]...
  */
@@ -44,8 +44,8 @@ struct feeder {
     uint32_t flow_count;
     uint64_t packets;
     uint64_t random;
-    int64_t source_ns; /* CPU of taking frames and letting them go */
-    int64_t probe_ns;  /* CPU of the receiver */
+    int64_t source_ns;  /* CPU of taking frames and letting them go */
+    int64_t probe_ns;   /* CPU of the receiver */
     uint64_t cut_short; /* runs, meanwhile */
 };
 
@@ -214,8 +214,7 @@ static void init_feeder(struct feeder *feeder, struct ckp_receiver *receiver, ui
         .flows = calloc(flows, sizeof *feeder->flows),
     };
     snprintf(name, sizeof name, "frames%" PRIu32, index);
-    feeder->buffers =
-        rte_pktmbuf_pool_create(name, 4095, 256, 0, BUFFER_BYTES, SOCKET_ID_ANY);
+    feeder->buffers = rte_pktmbuf_pool_create(name, 4095, 256, 0, BUFFER_BYTES, SOCKET_ID_ANY);
     if (!feeder->ring || !feeder->buffers || !feeder->flows)
         fail("no ring, buffers or memory");
 }
@@ -245,9 +244,9 @@ int main(int argc, char **argv)
 {
     static struct ckp_options options;
     static struct ckp_output output;
-    char *words[OPTIONS_MAX] = {"receive", "--port", "net_ring0", "--tap", "bench", "--output",
-                                "/dev/null", "--ledger", "/dev/null", "--user", "root",
-                                "--no-seccomp", "--workers"};
+    char *words[OPTIONS_MAX] = {"receive",  "--port",       "net_ring0", "--tap",     "bench",
+                                "--output", "/dev/null",    "--ledger",  "/dev/null", "--user",
+                                "root",     "--no-seccomp", "--workers"};
     int count = 13;
 
     if (argc < 4)

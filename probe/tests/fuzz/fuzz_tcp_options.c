@@ -101,8 +101,8 @@ static void expect(struct expected *expected, const uint8_t *options, size_t cap
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t packet_bytes[HEADERS_BYTES + OPTIONS_MAX] = {[0] = 0x45, [8] = 64,  [9] = 6,
-                                                         [12] = 10,  [16] = 11, [20 + 13] = 0x10};
+    uint8_t packet_bytes[HEADERS_BYTES + OPTIONS_MAX] = {
+        [0] = 0x45, [8] = 64, [9] = 6, [12] = 10, [16] = 11, [20 + 13] = 0x10};
     struct ckp_packet packet;
     struct expected expected;
 

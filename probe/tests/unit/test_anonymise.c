@@ -237,8 +237,8 @@ static struct written write_flow(const uint8_t *key, const char *low, const char
         packet_between(low, 443, high, 40000, CKP_TCP_SYN | CKP_TCP_ACK),
     };
 
-    assert_true(ckp_worker_init(worker, &(struct ckp_frame_reading){0}, &config, &limits, keep,
-                                &written));
+    assert_true(
+        ckp_worker_init(worker, &(struct ckp_frame_reading){0}, &config, &limits, keep, &written));
     ckp_worker_take(worker, &packets[0]);
     ckp_worker_take(worker, &packets[1]);
     ckp_worker_finish(worker);
@@ -297,7 +297,7 @@ static void test_flows_are_written_under_anonymised_addresses(void **state)
 
 /* --- key files --- */
 
-#define HEX "1522178d33a4cf80130a5b1649907d10d8988f8379796527" /* and 62574c2d2a842202 */
+#define HEX    "1522178d33a4cf80130a5b1649907d10d8988f8379796527" /* and 62574c2d2a842202 */
 #define NO_KEY "%s is no key, expected 32 random bytes or 64 hexadecimal digits"
 #define OPEN_TO_OTHERS(mode)                                                                       \
     "%s has mode " mode ", expected a key that nobody but its owner may open, as by chmod 600"
@@ -319,7 +319,9 @@ static const struct {
     {HEX, 48, 0600, NO_KEY},
     {HEX, 32, 0600, NO_KEY},
     {HEX "62574c2d2a84220g", 64, 0600, NO_KEY},
-    {HEX "62574c2d2a842202" "00", 66, 0600, NO_KEY},
+    {HEX "62574c2d2a842202"
+         "00",
+     66, 0600, NO_KEY},
     {HEX HEX HEX, 144, 0600, NO_KEY},
 };
 

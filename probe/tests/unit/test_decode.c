@@ -216,7 +216,8 @@ static void test_a_packet_is_cut_if_not_all_of_it_was_captured(void **state)
         {"padding cut off", ETHERNET_IPV4 IPV4("0028") TCP_PLAIN, 54, 60, false, false},
         {"payload cut off", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1514, false, true},
         {"payload in another piece", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1514, true, false},
-        {"in pieces, and cut by a mirror", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1000, true, true},
+        {"in pieces, and cut by a mirror", ETHERNET_IPV4 IPV4("05dc") TCP_PLAIN, 54, 1000, true,
+         true},
     };
 
     (void)state;

@@ -458,9 +458,8 @@ static void test_files(void **state)
                   "(umask 077; openssl rand -hex 32 >k), or chmod 600 if it is there already\n"
                   "ok    ring-audit a can be written\n");
     strcpy(facts.filter.why_not, "f holds no expression");
-    gives(&facts,
-          "FAIL  filter     f holds no expression\n" BELOW
-          "write an expression as of pcap-filter(7) to it, or leave --filter-file away\n");
+    gives(&facts, "FAIL  filter     f holds no expression\n" BELOW
+                  "write an expression as of pcap-filter(7) to it, or leave --filter-file away\n");
     strcpy(facts.ring_audit.why_not, "Permission denied");
     gives(&facts, "FAIL  ring-audit a cannot be written: Permission denied\n" BELOW
                   "name a file by --ring-audit in a folder that is there and that you may write "
@@ -502,9 +501,8 @@ static void test_kafka(void **state)
     gives(&facts, "FAIL  topic      tcp-segments: 3 of 32 partitions have no leader\n");
     schemas->is_there = false;
     strcpy(schemas->why_not, "unknown");
-    gives(&facts,
-          "FAIL  schemas    tcp-schemas: unknown\n" BELOW
-          "./chokepoint migrate --kafka b:9092 --only topics\n");
+    gives(&facts, "FAIL  schemas    tcp-schemas: unknown\n" BELOW
+                  "./chokepoint migrate --kafka b:9092 --only topics\n");
     facts.kafka.is_reachable = false;
     strcpy(facts.kafka.why_not, "b:9092 does not answer");
     gives(&facts, "FAIL  kafka      b:9092 does not answer\n");

@@ -177,8 +177,8 @@ static void test_a_wrong_signature_is_refused(void **state)
                          CKP_DUMP_REFUSED);
     for (char *c = digits; *c; c++)
         *c = (char)(*c >= 'a' ? *c - 'a' + 'A' : *c);
-    assert_int_equal(
-        ckp_dump_gate_check(gate, &command, text, bytes, digits, at_second(0), &why), CKP_DUMP_OK);
+    assert_int_equal(ckp_dump_gate_check(gate, &command, text, bytes, digits, at_second(0), &why),
+                     CKP_DUMP_OK);
     ckp_dump_gate_free(gate);
 }
 

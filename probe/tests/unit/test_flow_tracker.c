@@ -37,7 +37,7 @@ struct probe {
     uint16_t only_port; /* runs of flows with another low port are left out; 0: all */
 };
 
-static const char *const reasons[] = {"NONE",    "FIN",      "RST",        "IDLE",
+static const char *const reasons[] = {"NONE",    "FIN",      "RST",         "IDLE",
                                       "EVICTED", "REPLACED", "CAPTURE_END", "SHED"};
 
 static void describe(struct probe *probe, const struct read_run *run)
@@ -779,7 +779,8 @@ static void flood_a_table(int64_t syns, size_t run_memory_bytes, uint32_t living
     ckp_worker_finish(&flood->worker);
     for (uint32_t at = 0; at < WATCHED; at++) {
         assert_int_equal(flood->ends[at], 1);
-        assert_int_equal(flood->packets[at], 3 + (at < 10 ? syns / 1000 : (syns + 399999) / 400000));
+        assert_int_equal(flood->packets[at],
+                         3 + (at < 10 ? syns / 1000 : (syns + 399999) / 400000));
     }
     assert_in_range(flood->runs, WATCHED, runs_max);
     assert_int_equal(count[CKP_COUNT_PACKETS_DELIVERED], count[CKP_COUNT_FRAMES_RECEIVED]);
@@ -1053,7 +1054,8 @@ static void test_a_copy_of_the_last_packet_is_a_duplicate(void **state)
         {"before and behind a router", MILLI, 7, 7, 100, 100, ACK, 64, 63, 1},
         {"put out of order by two ports", -MILLI, 7, 7, 100, 100, ACK, 64, 64, 1},
         {"sent again", 200 * MILLI, 7, 8, 100, 100, ACK, 64, 64, 0},
-        {"sent again by a host that gives all the same id", 200 * MILLI, 7, 7, 100, 100, ACK, 64, 64, 0},
+        {"sent again by a host that gives all the same id", 200 * MILLI, 7, 7, 100, 100, ACK, 64,
+         64, 0},
         {"a second acknowledgment", MILLI, 7, 8, 0, 0, ACK, 64, 64, 0},
         {"one that cannot be told from a copy", MILLI, 0, 0, 0, 0, ACK, 64, 64, 0},
         {"without an id, but with data", MILLI, 0, 0, 100, 100, ACK, 64, 64, 1},

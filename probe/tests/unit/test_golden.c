@@ -76,8 +76,8 @@ static unsigned index_of(const char *name, const char *const *names)
 }
 
 static const char *const sources[] = {"UNKNOWN", "FILE", "NIC", "KERNEL", "BURST", NULL};
-static const char *const reasons[] = {"NONE",    "FIN",      "RST",         "IDLE",
-                                      "EVICTED", "REPLACED", "CAPTURE_END", "SHED", NULL};
+static const char *const reasons[] = {"NONE",     "FIN",         "RST",  "IDLE", "EVICTED",
+                                      "REPLACED", "CAPTURE_END", "SHED", NULL};
 
 static void parse_batch(const char *line)
 {
@@ -328,15 +328,16 @@ static void test_our_bytes_are_avros_bytes(void **state)
 }
 
 #define GOLDEN(batch)                                                                              \
-    {.name = "our bytes are avro's bytes: " batch,                                                 \
-     .test_func = test_our_bytes_are_avros_bytes,                                                  \
-     .initial_state = (void *)(uintptr_t)"segment_batch_" batch}
+    {                                                                                              \
+        .name = "our bytes are avro's bytes: " batch, .test_func = test_our_bytes_are_avros_bytes, \
+        .initial_state = (void *)(uintptr_t) "segment_batch_" batch                                \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GOLDEN("handshake"), GOLDEN("sack"), GOLDEN("marks"), GOLDEN("empty"), GOLDEN("bulk"),
-        GOLDEN("summaries"),
+        GOLDEN("handshake"), GOLDEN("sack"), GOLDEN("marks"),
+        GOLDEN("empty"),     GOLDEN("bulk"), GOLDEN("summaries"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

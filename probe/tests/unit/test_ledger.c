@@ -61,10 +61,9 @@ static void test_a_lost_packet_is_told(void **state)
 /* A counter that is part of no equation would let its items vanish. */
 static void test_every_fate_counts(void **state)
 {
-    static const char *const fates[] = {"frames_",           "packets_encoded",
-                                        "packets_delivered", "packets_undelivered",
-                                        "batches_",          "flows_started",
-                                        "flows_ended_"};
+    static const char *const fates[] = {
+        "frames_",  "packets_encoded", "packets_delivered", "packets_undelivered",
+        "batches_", "flows_started",   "flows_ended_"};
 
     (void)state;
     for (int i = 0; i < CKP_COUNTERS; i++) {

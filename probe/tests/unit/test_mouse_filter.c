@@ -44,7 +44,7 @@ struct probe {
     struct port port[PORTS];
 };
 
-static const char *const reasons[] = {"NONE",    "FIN",      "RST",        "IDLE",
+static const char *const reasons[] = {"NONE",    "FIN",      "RST",         "IDLE",
                                       "EVICTED", "REPLACED", "CAPTURE_END", "SHED"};
 
 static void print(struct probe *probe, const char *format, ...)
@@ -202,8 +202,8 @@ static void observe(struct probe *probe, const struct ckp_packet *packet)
 static void send(struct probe *probe, int64_t time_ns, unsigned direction, unsigned flags,
                  uint32_t sequence_number, uint32_t acknowledgment_number, uint32_t payload_bytes)
 {
-    struct ckp_packet packet = packet_at(time_ns, direction, flags, sequence_number,
-                                         acknowledgment_number, payload_bytes);
+    struct ckp_packet packet =
+        packet_at(time_ns, direction, flags, sequence_number, acknowledgment_number, payload_bytes);
 
     observe(probe, &packet);
 }
@@ -271,9 +271,10 @@ static void test_a_short_flow_is_one_line(void **state)
     send(probe, 46 * MILLI, 1, ACK | PSH, 1900, 400, 100);
     send(probe, 47 * MILLI, 0, ACK, 400, 2000, 0);
     close_both(probe, 50 * MILLI, 400, 2000);
-    expect(probe, "summary 52 ms, quiet 0 s, FIN, client 0 isn 99, syns 1, rtt 20 + 1 ms"
-                  " | 6 packets, 1 x 300 data +40, acknowledged 300, full 0, mss 1400, flags 7"
-                  " | 4 packets, 2 x 1500 data +80, acknowledged 1500, full 1, mss 1460, flags 7\n");
+    expect(probe,
+           "summary 52 ms, quiet 0 s, FIN, client 0 isn 99, syns 1, rtt 20 + 1 ms"
+           " | 6 packets, 1 x 300 data +40, acknowledged 300, full 0, mss 1400, flags 7"
+           " | 4 packets, 2 x 1500 data +80, acknowledged 1500, full 1, mss 1460, flags 7\n");
 }
 
 static void test_the_books_tell_summaries_apart(void **state)
@@ -444,7 +445,8 @@ struct peculiarity {
     struct ckp_packet packet; /* after the handshake and 100 bytes of data each way */
 };
 
-/* A conversation with one more packet, which is acknowledged if it ends a side; it is whole without.
+/* A conversation with one more packet, which is acknowledged if it ends a side; it is whole
+ * without.
  * @return whether it was summarised */
 static bool is_summarised_with(const struct ckp_packet *packet)
 {

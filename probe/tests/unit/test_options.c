@@ -208,8 +208,8 @@ static void test_each_mistake_in_a_file_gets_its_sentence(void **state)
                         "option --config: /nowhere/a cannot be read: No such file or directory");
     assert_true(parse(&options, "--config /nowhere/a --help"));
     assert_false(parse(&options, "--config /dev/null"));
-    assert_string_equal(options.error,
-                        "option --config: /dev/null is no regular file, and is read more than once");
+    assert_string_equal(
+        options.error, "option --config: /dev/null is no regular file, and is read more than once");
 }
 
 static void test_a_flag_that_a_file_does_not_want_is_not_given(void **state)

@@ -88,11 +88,13 @@ static void test_a_walk_is_through_one_flow_in_both_directions(void **state)
     struct ckp_flow_key key = put(ring, PLAIN, 1);
 
     (void)state;
-    put(ring, ETHERNET_IPV4 "45000028 1234 4000 4006 0000 0a000002 0a000001 01bb 9c40 00000000 "
-                            "00000000 50 10 01f6 0000 0000",
+    put(ring,
+        ETHERNET_IPV4 "45000028 1234 4000 4006 0000 0a000002 0a000001 01bb 9c40 00000000 "
+                      "00000000 50 10 01f6 0000 0000",
         2);
-    put(ring, ETHERNET_IPV4 "45000028 1234 4000 4006 0000 0a000001 0a000003 9c40 01bb 00000000 "
-                            "00000000 50 10 01f6 0000 0000",
+    put(ring,
+        ETHERNET_IPV4 "45000028 1234 4000 4006 0000 0a000001 0a000003 9c40 01bb 00000000 "
+                      "00000000 50 10 01f6 0000 0000",
         3);
     put(ring, ETHERNET_IPV6 IPV6("0014", "06") TCP_PLAIN, 4);
     assert_string_equal(times(ring, &key, 0), "21");

@@ -110,9 +110,9 @@ static void open_ports(void)
 
 static int open_once(void **state)
 {
-    char *words[OPTIONS_MAX] = {"receiver", "--port", "net_ring0", "--port", "net_ring1", "--tap",
-                                "test", "--output", "/dev/null", "--ledger", "/dev/null",
-                                "--no-seccomp"};
+    char *words[OPTIONS_MAX] = {"receiver",  "--port",   "net_ring0", "--port",
+                                "net_ring1", "--tap",    "test",      "--output",
+                                "/dev/null", "--ledger", "/dev/null", "--no-seccomp"};
     int count = 12;
 
     (void)state;

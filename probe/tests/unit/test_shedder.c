@@ -26,9 +26,9 @@ struct tap {
     double queue_frames;
     double queued; /* kept and left out alike, in frames */
     bool tells_fill;
-    double lost;                        /* since take_lost() */
-    int64_t shed_ns[CKP_SHED_BUCKETS];  /* when it was last left out */
-    uint32_t sheds[CKP_SHED_BUCKETS];   /* how often */
+    double lost;                       /* since take_lost() */
+    int64_t shed_ns[CKP_SHED_BUCKETS]; /* when it was last left out */
+    uint32_t sheds[CKP_SHED_BUCKETS];  /* how often */
     uint32_t rises;
 };
 
