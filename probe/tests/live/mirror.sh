@@ -95,7 +95,7 @@ done
 nsenter "--net=/run/netns/$name-server" python3 "$here/bulk.py" serve 5001 &
 pids=$!
 nsenter "--net=/run/netns/$name-probe" "$probe" --tap mirror --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch \
-    --kafka "$CHOKEPOINT_KAFKA" --metrics 127.0.0.1:9465 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 180s --metrics 127.0.0.1:9465 2>"$work/err" &
 probe_pid=$!
 pids="$pids $probe_pid"
 for _ in $(seq 300); do
@@ -126,7 +126,8 @@ kill -TERM $probe_pid
 wait $probe_pid
 code=$?
 
-[ $code -eq 0 ] || fail "exit code $code: $(cat "$work/err")"
+# What the broker may have got before it was killed, and did not confirm, is in doubt: counted, and told.
+[ $code -eq 0 ] || { [ $code -eq 1 ] && [ "$(counter batches_undelivered)" -gt 0 ]; } || fail "exit code $code: $(cat "$work/err")"
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
 missed=$(($(counter frames_missed_port) + $(counter frames_missed_no_buffer) + $(counter frames_missed_errors)))
 [ $(($(counter frames_received) + missed)) -eq $((after - before)) ] ||
