@@ -3,7 +3,8 @@
 
 #define FALL_NS INT64_C(1000000000) /* from bucket to bucket, once it is calm */
 
-/* Less is no overload but a hiccup, told by counters; a lot less does not even keep flows out. What
+/* Less is no overload but a hiccup, told by counters; a lot less does not even keep flows out. So is
+ * more in one period alone: the probe stood still for a moment, and what it lost is lost. What
  * lies between, and does not end while flows are left out, asks for one bucket more. */
 #define LOSS_HIGH    0.005
 #define LOSS_LOW     0.0005
@@ -112,7 +113,9 @@ uint32_t ckp_shedder_decide(struct ckp_shedder *shedder, const struct ckp_pressu
     if (lost < LOSS_LOW)
         shedder->lossless_ns = pressure->now_ns;
     bool lasts = shedder->level > 0 && pressure->now_ns - shedder->lossless_ns >= LOSS_LASTING;
-    if (lost >= LOSS_HIGH || queued > 0 || lasts)
+    bool is_again = lost >= LOSS_HIGH && shedder->has_lost;
+    shedder->has_lost = lost >= LOSS_HIGH;
+    if (is_again || queued > 0 || lasts)
         rise(shedder, larger(lost, queued), pressure->now_ns);
     else
         fall(shedder, pressure->now_ns);

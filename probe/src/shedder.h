@@ -36,6 +36,7 @@ struct ckp_shedder {
     uint32_t level; /* buckets left out: 0..CKP_SHED_BUCKETS - 1 */
     bool has_begun;
     bool has_fallen; /* since it last rose */
+    bool has_lost;   /* many frames, in the period before */
     struct ckp_pressure before;
     int64_t pressed_ns;  /* last sign of pressure */
     int64_t lossless_ns; /* last period without loss, or last rise */
@@ -46,9 +47,9 @@ struct ckp_shedder {
 void ckp_shedder_init(struct ckp_shedder *shedder);
 
 /**
- * Takes what has happened since the last call, and decides. The level rises at once, in proportion
- * to the share of frames that were lost or to how full a queue is, by about a quarter of what is
- * still watched at most. It falls after CKP_SHED_CALM_NS without pressure, by one bucket a second;
+ * Takes what has happened since the last call, and decides. The level rises, in proportion to the
+ * share of frames that were lost for the second time in a row or to how full a queue is, by about a
+ * quarter of what is still watched at most. It falls after CKP_SHED_CALM_NS without pressure, by one bucket a second;
  * each time that brings the pressure back, it waits twice as long as before, up to
  * CKP_SHED_CALM_MAX_NS.
  *
