@@ -174,18 +174,21 @@ done
 # --- and leaves out whole flows for a while, unless told not to ---
 for option in "" --no-shed; do
     start --port net_pcap0,rx_iface_in=watch0 --mouse-packets 0 $option
-    kill -STOP $pid
-    for _ in 1 2 3; do
-        inside python3 "$here/send_frames.py" "$work/many.pcap" 1000000 send0
+    for _ in 1 2 3 4 5 6; do # one standstill is a hiccup
+        kill -STOP $pid
+        for _ in 1 2 3; do
+            inside python3 "$here/send_frames.py" "$work/many.pcap" 1000000 send0
+        done
+        kill -CONT $pid
+        sleep 0.05
     done
-    kill -CONT $pid
     inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
     end
     shed=$(counter frames_shed)
     if [ -n "$option" ]; then
         [ "$shed" -eq 0 ] || fail "$option: $shed frames left out"
     else
-        [ "$shed" -gt 0 ] && [ "$shed" -lt "$frames" ] || fail "left out: $shed frames of $frames"
+        [ "$shed" -gt 0 ] && [ "$shed" -lt "$(counter frames_received)" ] || fail "left out: $shed frames of $(counter frames_received)"
         python3 "$here/../golden/read_batches.py" <"$work/out" >"$work/text"
         grep -q ' end SHED' "$work/text" ||
             fail "no flow has ended because it was left out"
