@@ -183,6 +183,12 @@ rm "$work/sentence.out"
 sentence 2 "option --anonymise: key has mode 0644, expected a key that nobody but its owner may open, as by chmod 600" \
     --anonymise key ethernet.pcap
 [ ! -e "$work/sentence.out" ] || fail "an output is written without a key"
+for broker in b:65536 b:0 b: b:-1 b:port :9092 "[::1]:70000"; do
+    sentence 2 "option --kafka: '$broker' is no broker, expected HOST:PORT with a port of 1 to 65535" --kafka "good:65535,$broker,good" ethernet.pcap
+done
+for option in "--workers 2" "--queues one" "--idle-sleep 0us" "--eal x" --no-shed; do
+    sentence 2 "option ${option%% *} is too much without --port, expected both or neither" $option ethernet.pcap
+done
 sentence 2 "option --kafka-option is too much without --kafka, expected both or neither" --kafka-option acks=all ethernet.pcap
 sentence 2 "option --kafka-options is too much without --kafka, expected both or neither" --kafka-options missing ethernet.pcap
 
