@@ -37,6 +37,7 @@ static enum ckp_decode_status find_tcp(struct ckp_ip *ip, struct ckp_layers *lay
     if (!ckp_is_ip(layers->type))
         status = reach_ip(layers);
     while (status == CKP_DECODE_OK) {
+        layers->ip = layers->rest.bytes;
         status = ckp_ip_strip(ip, &layers->rest);
         if (status != CKP_DECODE_OK)
             break;
@@ -76,6 +77,8 @@ enum ckp_decode_status ckp_decode(struct ckp_packet *packet, enum ckp_link link,
     segment->header_bytes = (uint16_t)(ip.ip_bytes - segment->payload_bytes);
     packet->payload_at = (uint32_t)((size_t)(layers.rest.bytes - frame->bytes) +
                                     layers.rest.length - segment->payload_bytes);
+    packet->erspan_at = layers.erspan ? (uint32_t)(layers.erspan - frame->bytes) : 0;
+    packet->erspan_ip_at = layers.erspan ? (uint32_t)(layers.erspan_ip - frame->bytes) : 0;
     packet->tunnel_id = layers.tunnel_id;
     packet->vlan_id = layers.vlan_id;
     packet->is_first_fragment = layers.is_first_fragment;

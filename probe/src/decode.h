@@ -61,6 +61,8 @@ struct ckp_packet {
     struct ckp_flow_key key; /* its domain is the caller's to set */
     int64_t tunnel_id;       /* of the innermost tunnel that has one, else CKP_TUNNEL_NONE */
     uint32_t payload_at;     /* where in the frame the headers of all layers end */
+    uint32_t erspan_at;      /* where a header of ERSPAN III starts, the innermost; 0: none */
+    uint32_t erspan_ip_at;   /* where the IP packet around that starts */
     uint16_t vlan_id;        /* innermost of the innermost frame, CKP_VLAN_NONE if untagged */
     bool is_first_fragment;  /* it, or a packet around it */
     bool is_cut;             /* of its IP bytes not all were captured */

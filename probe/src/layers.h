@@ -35,12 +35,15 @@ enum {
 
 /** The way from the start of a frame to the packet in it. */
 struct ckp_layers {
-    struct ckp_span rest;   /* not read yet */
-    uint16_t type;          /* EtherType of the rest */
-    uint16_t vlan_id;       /* innermost of the innermost Ethernet frame */
-    uint32_t nested;        /* how many so far */
-    int64_t tunnel_id;      /* of the innermost that has one */
-    bool is_first_fragment; /* what follows lies in one */
+    struct ckp_span rest;     /* not read yet */
+    uint16_t type;            /* EtherType of the rest */
+    uint16_t vlan_id;         /* innermost of the innermost Ethernet frame */
+    uint32_t nested;          /* how many so far */
+    int64_t tunnel_id;        /* of the innermost that has one */
+    bool is_first_fragment;   /* what follows lies in one */
+    const uint8_t *ip;        /* header of the innermost IP packet so far */
+    const uint8_t *erspan;    /* innermost header of ERSPAN III; NULL: none */
+    const uint8_t *erspan_ip; /* header of the IP packet that it is in */
 };
 
 struct ckp_ip {

@@ -205,6 +205,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
         .domain = (uint32_t)ckp_option_number(options, CKP_OPTION_DOMAIN),
         .domain_rules = output->domain_rules,
         .tunnels = (enum ckp_tunnels)ckp_option_number(options, CKP_OPTION_TUNNELS),
+        .erspan_time = (enum ckp_erspan_time)ckp_option_number(options, CKP_OPTION_ERSPAN_TIME),
         .ring = ckp_dump_ring(output->dump, worker),
     };
     /* Without a random seed only the protection against forged collisions is lost. */

@@ -68,8 +68,7 @@
 #define GTP_EXTENSION_UNIT 4u
 #define GTP_EXTENSIONS_MAX 8
 
-/* With its platform's subheader. Its timestamp is not read: it counts from a start that nothing in
- * the packet tells, in units that may be the device's own, and soon wraps. */
+/* With its platform's subheader. What its timestamp says is for erspan_clock.c to judge. */
 static enum ckp_decode_status strip_erspan_iii(struct ckp_layers *layers)
 {
     struct ckp_span *rest = &layers->rest;
@@ -85,6 +84,8 @@ static enum ckp_decode_status strip_erspan_iii(struct ckp_layers *layers)
     status = ckp_check_header(rest, bytes);
     if (status != CKP_DECODE_OK)
         return status;
+    layers->erspan = rest->bytes;
+    layers->erspan_ip = layers->ip;
     ckp_span_advance(rest, bytes);
     layers->type = frame == ERSPAN_FRAME_ETHERNET ? CKP_TYPE_ETHERNET : CKP_TYPE_IPV4;
     return CKP_DECODE_OK;

@@ -11,6 +11,7 @@ bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *
     worker->stamp_step_ns = 0;
     worker->release_ns = 0;
     worker->counters = (struct ckp_counters){0};
+    worker->erspan_clocks = (struct ckp_erspan_clocks){0};
     if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
         return false;
     if (ckp_flow_tracker_init(&worker->tracker, limits, &worker->batcher, &worker->counters))
@@ -121,8 +122,18 @@ static struct ckp_pending_frame *next_pending(struct ckp_worker *worker)
     return &worker->pending[worker->pending_count++];
 }
 
+/* Of the frames that somebody has stamped before they came here. */
+static void take_stamp(struct ckp_worker *worker, struct ckp_packet *packet,
+                       const struct ckp_frame *frame)
+{
+    struct ckp_erspan_stamp stamp = ckp_erspan_stamp_read(frame, packet);
+
+    packet->segment.time_ns =
+        ckp_erspan_time_ns(&worker->erspan_clocks, &worker->counters, &stamp, frame->time_ns);
+}
+
 /* CKP_COUNTERS if it is a packet to be tracked. */
-static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packet *packet,
+static enum ckp_counter decode(struct ckp_worker *worker, struct ckp_packet *packet,
                                enum ckp_link link, const struct ckp_frame *frame)
 {
     if (frame->time_ns == CKP_TIME_OUT_OF_RANGE)
@@ -132,6 +143,8 @@ static enum ckp_counter decode(const struct ckp_worker *worker, struct ckp_packe
         return rejection_counter[status];
     if (worker->reading.ring) /* of any domain */
         ckp_packet_ring_put(worker->reading.ring, link, frame, packet);
+    if (packet->erspan_at && worker->reading.erspan_time == CKP_ERSPAN_TIME_STAMP)
+        take_stamp(worker, packet, frame);
     packet->key.domain = worker->reading.domain;
     if (worker->reading.domain_rules.count > 0)
         packet->key.domain = ckp_domain_of(&worker->reading.domain_rules, packet->tunnel_id,

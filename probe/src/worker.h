@@ -4,6 +4,7 @@
 #define CKP_WORKER_H
 
 #include "domain.h"
+#include "erspan_clock.h"
 #include "flow_tracker.h"
 #include "packet_ring.h"
 
@@ -26,6 +27,7 @@ struct ckp_frame_reading {
     uint32_t domain;                      /* where no rule says otherwise */
     struct ckp_domain_rules domain_rules; /* borrowed */
     enum ckp_tunnels tunnels;
+    enum ckp_erspan_time erspan_time;
     struct ckp_packet_ring *ring; /* remembers the packets of this worker; or NULL */
 };
 
@@ -38,6 +40,7 @@ struct ckp_worker {
     int64_t release_ns;       /* when open runs and batches go out; 0: not decided */
     int64_t release_clock_ns; /* capture clock when that was decided */
     struct ckp_counters counters;
+    struct ckp_erspan_clocks erspan_clocks;
     struct ckp_batcher batcher;
     struct ckp_flow_tracker tracker;
 };

@@ -2,23 +2,30 @@
 /*
  * Any bytes are a frame with one fate, and cutting off its end changes nothing but what lay there:
  * the cut frame is the same packet, perhaps without some of its options, or truncated. Packets are
- * also put into a ring.
+ * also put into a ring, and their stamps of ERSPAN III are read.
  *
  * Input: link layer, 128 to look into no tunnel (1 byte); what the original length exceeds the
  * captured one by, 128 to compare with a cut frame (1 byte); frame. How much is cut off depends on
  * all of it.
  */
+#include "erspan_clock.h"
 #include "packet_ring.h"
 #include "target.h"
 
+#define FRAME_NS CKP_NANOS_PER_SECOND
+
 static struct ckp_packet_ring *ring;
+static struct ckp_erspan_clocks clocks;
+static struct ckp_counters counters;
 
 static enum ckp_decode_status decode(struct ckp_packet *packet, const uint8_t *data, size_t count,
                                      size_t original_bytes, uint8_t kind)
 {
     uint8_t *bytes = copy_exactly(data, count);
-    struct ckp_frame frame = {
-        .bytes = bytes, .captured_bytes = count, .original_bytes = original_bytes, .time_ns = 1};
+    struct ckp_frame frame = {.bytes = bytes,
+                              .captured_bytes = count,
+                              .original_bytes = original_bytes,
+                              .time_ns = FRAME_NS};
     enum ckp_link link = (enum ckp_link)((kind & 0x7f) % (CKP_LINK_NULL + 1));
     enum ckp_decode_status status =
         ckp_decode(packet, link, &frame, kind & 0x80 ? CKP_TUNNELS_OUTER : CKP_TUNNELS_INNER);
@@ -27,6 +34,11 @@ static enum ckp_decode_status decode(struct ckp_packet *packet, const uint8_t *d
         REQUIRE(packet->segment.header_bytes >= 40);
         REQUIRE(packet->payload_at >= packet->segment.header_bytes);
         ckp_packet_ring_put(ring, link, &frame, packet);
+        if (packet->erspan_at) {
+            struct ckp_erspan_stamp stamp = ckp_erspan_stamp_read(&frame, packet);
+            int64_t time_ns = ckp_erspan_time_ns(&clocks, &counters, &stamp, FRAME_NS);
+            REQUIRE(time_ns <= FRAME_NS && time_ns >= FRAME_NS - CKP_ERSPAN_WAIT_MAX_NS);
+        }
         REQUIRE(packet->segment.sack_blocks <= CKP_SACK_BLOCKS_MAX);
         REQUIRE((packet->segment.sack_blocks != 0) ==
                 ((packet->segment.options_present & CKP_OPTION_SACK_BLOCKS) != 0));

@@ -92,6 +92,22 @@ TUNNELS = {
 }
 
 
+def mirrored():
+    """The conversation as a switch with a clock of its own sent it in ERSPAN III, each frame after its wait in ms in a
+    queue. Before it two frames on ports of their own, a second apart, that have not waited and prove the clock, which wraps
+    5 ms after START_NS."""
+    other = ipv4(0, struct.pack(">HH", 7, 7) + tcp(0, 0x10, 1, 1)[4:], 1)
+    waits = [0, 3, 0, 4, 0, 3, 0, 2, 7, 1, 45, 5, 0.5, 3]
+    packets = [(-1_200_000_000, other), (-1_150_000_000, other), (-100_000_000, other)] + conversation()
+    arrival_ns, out = 0, []
+    for (at, packet), wait in zip(packets, waits):
+        ticks = (at - 5_000_000) // 100 % 2**32
+        header = ERSPAN_3[:12] + struct.pack(">I", ticks) + ERSPAN_3[16:]
+        arrival_ns = max(arrival_ns + 1000, START_NS + at + int(wait * 1e6))
+        out.append((arrival_ns, outer(47, header + MACS + TYPE_IPV4 + packet)))
+    return out
+
+
 def frames(link=ETHERNET, packets=None):
     return [(START_NS + at, LINK_HEADER[link] + packet) for at, packet in packets or conversation()]
 
@@ -181,6 +197,7 @@ def main():
             "snapped.pcap": snapped(good, 86),
             "ppp.pcap": pcap(PPP, frames(PPP)),
             "bad-frames.pcap": pcap(ETHERNET, with_bad_frames()),
+            "mirrored.pcap": pcap(ETHERNET, mirrored()),
             "no-frames.pcap": pcap(ETHERNET, []),
             "empty.pcap": b"",
             "text.pcap": b"This is no capture.\n",

@@ -77,6 +77,22 @@ done
 play power-of-2 "$work/power-of-2.pcapng"
 header "$work/power-of-2.out" " timestamp_resolution_ns=1 " || fail "power of 2"
 
+# --- the stamps of a mirror take out what its queues have added ---
+play mirrored --session 1 "$work/mirrored.pcap"
+[ "$(counter erspan_stamps_used) $(counter erspan_stamps_unproven) $(counter erspan_stamps_refused)" = "12 2 0" ] ||
+    fail "mirrored.pcap: its stamps are not used"
+read_text "$work/mirrored.out" 1000 | awk '/^  run/ { keep = $3 != 7 } keep' >"$work/text"
+read_text "$work/ethernet.pcap.out" 1000 | sed "s/^  run [^ ]* [^ ]* [^ ]* [^ ]*/& tunnel_id=5/" | diff - "$work/text" ||
+    fail "mirrored.pcap has not the times of its mirror"
+cat "$work/mirrored.pcap" | "$probe" --session 1 --tap mirrored - 2>"$work/pipe.err" >"$work/pipe.out"
+cmp "$work/pipe.out" "$work/mirrored.out" || fail "mirrored.pcap: two runs over one capture differ"
+play arrival --session 1 --erspan-time arrival "$work/mirrored.pcap"
+[ "$(counter erspan_stamps_used) $(counter erspan_stamps_unproven)" = "0 0" ] || fail "--erspan-time arrival"
+read_text "$work/arrival.out" 1000 | awk '/^  run/ { keep = $3 != 7 } keep' | diff -q - "$work/text" >"$work/diff" &&
+    fail "--erspan-time arrival: times are not those of arrival"
+play still --session 1 "$work/tunnel-erspan-3.pcap"
+[ "$(counter erspan_stamps_used)" = 0 ] || fail "stamps that stand still are used"
+
 # --- the same capture gives the same bytes ---
 play again --tap ethernet "$work/ethernet.pcap"
 cp "$work/again.out" "$work/first.out"

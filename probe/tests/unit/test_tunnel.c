@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames with a packet in a tunnel: one row = one sentence, the frame, and what must come of it. */
+#include "erspan_clock.h"
 #include "frame_text.h"
 
 #include <stdio.h>
@@ -467,6 +468,57 @@ static void test_pseudo_wires_count_too(void **state)
     }
 }
 
+/* 192.0.2.3 mirrors in session 1 */
+#define OTHER_ERSPAN_III                                                                           \
+    ETHERNET_IPV4 "4500 LLLL 0001 0000 40 2f 0000 c0000203 c6336402 "                              \
+                  "1000 22eb 00000001 2007 0001 87654321 0000 0294 "
+
+static const struct {
+    const char *sentence;
+    const char *frame;
+    struct ckp_erspan_stamp stamp; /* session 0: there is none */
+} stamp_rows[] = {
+    {"ERSPAN III",
+     ERSPAN_III("0002") INNER_FRAME,
+     {{{0, 0xffffc0000201}}, 0x12345678, 1023, 0, CKP_ERSPAN_100_NS}},
+    {"over IPv6",
+     OUTER_MACS
+     "86dd " OUTER_IPV6("2f") "1000 22eb 00000001 2007 03ff 12345678 0000 0006 " INNER_FRAME,
+     {{{0x20010db800ff0000, 1}}, 0x12345678, 1023, 0, CKP_ERSPAN_OTHER}},
+    {"the innermost counts",
+     ERSPAN_III("0002") OTHER_ERSPAN_III INNER_FRAME,
+     {{{0, 0xffffc0000203}}, 0x87654321, 1, 41, CKP_ERSPAN_IEEE_1588}},
+    {"of another tunnel within it",
+     ERSPAN_III("0000") ETHERNET_IPV4 OUTER_IPV4("04") INNER_IPV4,
+     {{{0, 0xffffc0000201}}, 0x12345678, 1023, 0, CKP_ERSPAN_100_US}},
+    {"ERSPAN II has none", ERSPAN_II INNER_FRAME, {.session_id = 0}},
+    {"nor has a plain packet", INNER_FRAME, {.session_id = 0}},
+};
+
+static void test_the_stamp_of_a_mirror_is_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof stamp_rows / sizeof stamp_rows[0]; i++) {
+        const struct ckp_erspan_stamp *expected = &stamp_rows[i].stamp;
+        struct ckp_packet packet;
+        size_t count;
+        uint8_t *bytes = parse_hex(stamp_rows[i].frame, &count);
+        struct ckp_frame frame = {.bytes = bytes, .captured_bytes = count};
+        assert_int_equal(decode(&packet, bytes, count, count, CKP_TUNNELS_INNER), CKP_DECODE_OK);
+        if ((packet.erspan_at != 0) != (expected->session_id != 0))
+            fail_msg("%s: at %u", stamp_rows[i].sentence, packet.erspan_at);
+        if (packet.erspan_at) {
+            struct ckp_erspan_stamp stamp = ckp_erspan_stamp_read(&frame, &packet);
+            assert_memory_equal(&stamp.source, &expected->source, sizeof stamp.source);
+            assert_int_equal(stamp.ticks, expected->ticks);
+            assert_int_equal(stamp.session_id, expected->session_id);
+            assert_int_equal(stamp.hardware_id, expected->hardware_id);
+            assert_int_equal(stamp.unit, expected->unit);
+        }
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_any_byte_may_lie),
         cmocka_unit_test(test_eight_tunnels_within_each_other_are_enough),
         cmocka_unit_test(test_pseudo_wires_count_too),
+        cmocka_unit_test(test_the_stamp_of_a_mirror_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
