@@ -66,7 +66,7 @@ struct ckp_erspan_stamp ckp_erspan_stamp_read(const struct ckp_frame *frame,
                                               const struct ckp_packet *packet);
 
 /**
- * The time of a packet that arrived at `arrival_ns`, not negative. From which moment stamps count
+ * The time of a packet that arrived at `arrival_ns`, in 1970 to 2261. From which moment stamps count
  * nobody tells, so only their differences are used: a stamp plus the lowest arrival - stamp of its
  * source in the last 1 to 2 s, which is that of a frame which waited in no queue. That minimum
  * falls at once and rises by at most 200 ppm, as clocks drift apart; so frames that arrive in their
