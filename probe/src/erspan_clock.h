@@ -66,11 +66,11 @@ struct ckp_erspan_stamp ckp_erspan_stamp_read(const struct ckp_frame *frame,
                                               const struct ckp_packet *packet);
 
 /**
- * The time of a packet that arrived at `arrival_ns`, in 1970 to 2261. From which moment stamps count
- * nobody tells, so only their differences are used: a stamp plus the lowest arrival - stamp of its
- * source in the last 1 to 2 s, which is that of a frame which waited in no queue. That minimum
- * falls at once and rises by at most 200 ppm, as clocks drift apart; so frames that arrive in their
- * order keep it.
+ * The time of a packet that arrived at `arrival_ns`, in 1970 to 2261. From which moment stamps
+ * count nobody tells, so only their differences are used: a stamp plus the lowest arrival - stamp
+ * of its source in the last 1 to 2 s, which is that of a frame which waited in no queue. That
+ * minimum falls at once and rises by at most 200 ppm, as clocks drift apart; so frames that arrive
+ * in their order keep it.
  *
  * @return arrival_ns - CKP_ERSPAN_WAIT_MAX_NS to arrival_ns; exactly that if the stamp says
  * nothing, which is counted, as is each stamp in one of the counters erspan_stamps_*
