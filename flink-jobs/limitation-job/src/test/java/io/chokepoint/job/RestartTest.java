@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.job;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.AnalysisSettings;
@@ -101,7 +102,9 @@ class RestartTest {
 
         assertThat(FAILURES).as("failures").hasValue(1);
         assertThat(rows()).isEqualTo(rowsOfTheCore());
+        Map<String, List<Long>> ranges = sumsOfRanges();
         assertThat(totals()).isEqualTo(expectedTotals());
+        assertThat(ranges).as("ranges, summed").isEqualTo(amounts(totals()));
         assertThat(REJECTED.stream().map(RejectedRecord::offset).distinct())
                 .as("at least once")
                 .hasSize(badRecords());
@@ -163,18 +166,18 @@ class RestartTest {
 
     private static PacketScript script(int clientPort, int dataPackets) {
         return PacketScript.parse("""
-                flow A 10.0.0.1:%d B 10.0.0.2:443
-                timestamps
-                mss 1448
-                +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 7>
-                +0.001 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 7>
-                +0.000 A > B .  0:0(0) ack 1  win 502
-                repeat %d {
-                +0.029 A > B P. +1448  ack @
-                +0.001 B > A .  0:0(0) ack @  win 509
-                }
-                end FIN
-                """.formatted(clientPort, dataPackets));
+            flow A 10.0.0.1:%d B 10.0.0.2:443
+            timestamps
+            mss 1448
+            +0.000 A > B S  0:0(0)        win 64240 <mss 1460,sackOK,wscale 7>
+            +0.001 B > A S. 0:0(0) ack 1  win 65160 <mss 1460,sackOK,wscale 7>
+            +0.000 A > B .  0:0(0) ack 1  win 502
+            repeat %d {
+            +0.029 A > B P. +1448  ack @
+            +0.001 B > A .  0:0(0) ack @  win 509
+            }
+            end FIN
+            """.formatted(clientPort, dataPackets));
     }
 
     private static Set<String> rows() {
@@ -246,6 +249,40 @@ class RestartTest {
         return totals;
     }
 
+    private static Map<String, List<Long>> amounts(Map<String, List<Long>> totals) {
+        Map<String, List<Long>> amounts = new TreeMap<>();
+        totals.forEach((key, total) -> amounts.put(key, total.subList(0, 3)));
+        return amounts;
+    }
+
+    /** Batches, runs and packets of each key of {@link #totals()}, over the ranges as their table keeps them. */
+    private static Map<String, List<Long>> sumsOfRanges() {
+        Map<String, List<Long>> ranges = new HashMap<>();
+        Map<String, String> keys = new HashMap<>();
+        for (EncodedRow row : ROWS) {
+            if (row.table() == Table.LEDGER_RANGES) {
+                ByteBuffer bytes = ByteBuffer.wrap(row.bytes()).order(ByteOrder.LITTLE_ENDIAN);
+                String origin = string(bytes) + " " + bytes.getLong() + " " + bytes.getShort() + " " + bytes.getShort();
+                int minute = bytes.getInt();
+                String key = origin + " " + string(bytes);
+                long fromSequence = bytes.getLong();
+                bytes.getLong();
+                String range = key + " " + minute + " " + fromSequence + " " + bytes.getLong();
+                bytes.getLong();
+                List<Long> amount = List.of(bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
+                keys.put(range, key);
+                ranges.merge(range, amount, (one, other) -> one.get(3) > other.get(3) ? one : other);
+            }
+        }
+        Map<String, List<Long>> sums = new TreeMap<>();
+        ranges.forEach((range, amount) -> sums.merge(
+                requireNonNull(keys.get(range)),
+                amount.subList(0, 3),
+                (one, other) ->
+                        List.of(one.get(0) + other.get(0), one.get(1) + other.get(1), one.get(2) + other.get(2))));
+        return sums;
+    }
+
     private static String string(ByteBuffer bytes) {
         byte[] text = new byte[bytes.get()];
         bytes.get(text);
@@ -267,11 +304,12 @@ class RestartTest {
         LedgerRows rows = new LedgerRows();
         ROWS.clear();
         consumed.forEach((origin, amount) -> {
-            ROWS.add(rows.ledger(origin, "consumed", amount));
-            ROWS.add(rows.ledger(origin, "contributed", new Amount(0, amount.runs(), amount.packets())));
+            ROWS.add(rows.ledger(origin, "consumed", amount, amount.sum()));
+            Amount contributed = new Amount(0, amount.runs(), amount.packets());
+            ROWS.add(rows.ledger(origin, "contributed", contributed, contributed.sum()));
         });
-        bad.forEach((partition, count) -> ROWS.add(
-                rows.ledger(BatchOrigin.unknown(partition), "rejected_not_single_object", new Amount(count, 0, 0))));
+        bad.forEach((partition, count) -> ROWS.add(rows.ledger(
+                BatchOrigin.unknown(partition), "rejected_not_single_object", new Amount(count, 0, 0), count)));
         return totals();
     }
 

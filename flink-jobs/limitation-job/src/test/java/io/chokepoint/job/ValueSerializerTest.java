@@ -66,14 +66,15 @@ class ValueSerializerTest {
                 new Sample<>(
                         EncodedRow.type(),
                         List.of(
-                                rows.ledger(ORIGIN, "consumed", new Amount(1, 2, 3)),
+                                rows.ledger(ORIGIN, "consumed", new Amount(1, 2, 3), 6),
                                 rows.counter(ORIGIN, "p", "c", 30_000_000, 4))),
                 new Sample<>(
                         LedgerEntry.type(),
                         List.of(
-                                new LedgerEntry.Batch(ORIGIN, "p", 1, 2, new Amount(1, 2, 3), 4, counters),
-                                new LedgerEntry.Batch(OTHER, "p", 1, 2, new Amount(1, 2, 3), 4, Map.of()),
-                                new LedgerEntry.Fate(OTHER, "repeated", new Amount(0, 5, 6)))));
+                                new LedgerEntry.Batch(ORIGIN, "consumed", "p", 1, 2, new Amount(1, 2, 3), 4, counters),
+                                new LedgerEntry.Batch(
+                                        OTHER, "rejected_partition", "p", 1, 2, new Amount(1, 2, 3), 4, Map.of()),
+                                new LedgerEntry.Fate(OTHER, 30_000_000, "repeated", new Amount(0, 5, 6)))));
     }
 
     @ParameterizedTest

@@ -27,6 +27,11 @@ public record BatchOrigin(String tap, long session, int worker, int partition) {
         return new BatchOrigin("", 0, 0, partition);
     }
 
+    /** Whether the record did not tell its own. */
+    boolean isUnknown() {
+        return tap.isEmpty();
+    }
+
     /** The same on every machine: it decides where the state lives. */
     @Override
     public int hashCode() {

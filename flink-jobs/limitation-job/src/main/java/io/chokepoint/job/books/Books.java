@@ -17,8 +17,10 @@ import org.apache.flink.util.Collector;
  */
 public final class Books extends KeyedProcessFunction<BatchOrigin, LedgerEntry, EncodedRow> {
     private static final long serialVersionUID = 1L;
-    /** Books of an origin that is silent for longer are closed: nothing that the topic keeps can be of it any more. */
-    static final long SILENT_MILLIS = 7L * 24 * 60 * 60 * 1000;
+    /** Of an origin that is silent for so long only the totals are kept, in some hundred bytes. */
+    static final long RESTS_MILLIS = 7L * 24 * 60 * 60 * 1000;
+    /** Then they are forgotten, as the table forgets them: the partition of a probe may have had no packet for months. */
+    static final long FORGOTTEN_MILLIS = 400L * 24 * 60 * 60 * 1000;
 
     private static final long TELL_AFTER_MILLIS = 1000;
     /** Fires when the input ends, and never before. */
@@ -43,7 +45,7 @@ public final class Books extends KeyedProcessFunction<BatchOrigin, LedgerEntry, 
         if (entry instanceof LedgerEntry.Batch batch) {
             onBatch(batch, books, context, out);
         } else if (entry instanceof LedgerEntry.Fate fate) {
-            books.add(fate.fate(), fate.amount());
+            books.add(fate);
         }
 
         if (context.timerService().currentWatermark() == Long.MAX_VALUE) {
@@ -57,11 +59,11 @@ public final class Books extends KeyedProcessFunction<BatchOrigin, LedgerEntry, 
     }
 
     private void onBatch(LedgerEntry.Batch batch, LedgerState books, Context context, Collector<EncodedRow> out) {
-        if (books.endsMinuteBefore(batch)) {
+        if (books.mustTellBefore(batch)) {
             tell(context.getCurrentKey(), books, out);
         }
         if (books.touchedMillis() == 0) {
-            context.timerService().registerEventTimeTimer(batch.appendedMillis() + SILENT_MILLIS);
+            context.timerService().registerEventTimeTimer(batch.appendedMillis() + RESTS_MILLIS);
         }
         books.onBatch(batch);
     }
@@ -76,21 +78,41 @@ public final class Books extends KeyedProcessFunction<BatchOrigin, LedgerEntry, 
         // When the input has ended all timers fire, but the last fates are still on their way.
         boolean looksForSilence = context.timeDomain() == TimeDomain.EVENT_TIME
                 && context.timerService().currentWatermark() != Long.MAX_VALUE;
-        if (looksForSilence && timestamp >= books.touchedMillis() + SILENT_MILLIS) {
+        if (looksForSilence && timestamp >= books.touchedMillis() + FORGOTTEN_MILLIS) {
             context.timerService().deleteEventTimeTimer(AT_THE_END);
             state.clear();
             return;
         }
         if (looksForSilence) {
-            context.timerService().registerEventTimeTimer(books.touchedMillis() + SILENT_MILLIS);
+            context.timerService().registerEventTimeTimer(nextLook(timestamp, books));
         }
         state.update(books);
     }
 
+    private static long nextLook(long nowMillis, LedgerState books) {
+        if (nowMillis < books.touchedMillis() + RESTS_MILLIS) {
+            return books.touchedMillis() + RESTS_MILLIS;
+        }
+        books.rest();
+        return books.touchedMillis() + FORGOTTEN_MILLIS;
+    }
+
     private void tell(BatchOrigin origin, LedgerState books, Collector<EncodedRow> out) {
-        books.tell(
-                (String fate, Amount total) -> out.collect(rows.ledger(origin, fate, total)),
-                (String counter, Long value) ->
-                        out.collect(rows.counter(origin, books.probe(), counter, books.minute(), value)));
+        books.tell(new LedgerState.Told() {
+            @Override
+            public void total(String fate, Amount total, long version) {
+                out.collect(rows.ledger(origin, fate, total, version));
+            }
+
+            @Override
+            public void range(long minute, String fate, Span span, Amount amount, long version) {
+                out.collect(rows.range(origin, minute, fate, span, amount, version));
+            }
+
+            @Override
+            public void counter(String counter, long value) {
+                out.collect(rows.counter(origin, books.probe(), counter, books.minute(), value));
+            }
+        });
     }
 }

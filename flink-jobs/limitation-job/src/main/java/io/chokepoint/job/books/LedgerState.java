@@ -5,7 +5,6 @@ import io.chokepoint.job.books.LedgerEntry.Amount;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
 import org.apache.flink.api.common.typeutils.SimpleTypeSerializerSnapshot;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
@@ -14,98 +13,126 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 
-/** The books of one origin: totals by fate, the sequence of its batches, and the probe's counters. */
+/** The books of one origin: totals by fate, the same by minute, what is missing, and the probe's counters. */
 final class LedgerState {
-    static final String CONSUMED = "consumed";
     static final String MISSING_BATCH = "missing_batch";
     static final String REPEATED_BATCH = "repeated_batch";
 
-    private static final long MILLIS_PER_MINUTE = 60_000;
-    private static final Amount NOTHING = new Amount(0, 0, 0);
+    /** Of more minutes that are not balanced the oldest is let go; totals know of it. */
+    static final int MAX_MINUTES = 128;
 
     private String probe = "";
-    private long nextSequence;
-    private long packetsSoFar;
+    private Arrivals arrivals = new Arrivals();
     private long minute;
     private boolean changed;
     private long touchedMillis;
     private final Map<String, Amount> totals = new TreeMap<>();
+    private final TreeMap<Long, MinuteBooks> minutes = new TreeMap<>();
     private final Map<String, Long> counters = new TreeMap<>();
     private final Map<String, Long> told = new TreeMap<>();
 
-    /** A batch came: consumed in any case, and what its number says of its neighbours. */
-    void onBatch(LedgerEntry.Batch batch) {
-        probe = batch.probe();
-        add(CONSUMED, batch.amount());
-        long missing = batch.sequence() - nextSequence;
-        if (missing < 0) {
-            add(REPEATED_BATCH, batch.amount());
-            return;
-        }
-        if (missing > 0) {
-            add(MISSING_BATCH, new Amount(missing, 0, batch.packetsBefore() - packetsSoFar));
-        }
-        nextSequence = batch.sequence() + 1;
-        packetsSoFar = batch.packetsBefore() + batch.amount().packets();
-        minute = Math.floorDiv(batch.appendedMillis(), MILLIS_PER_MINUTE);
-        touchedMillis = batch.appendedMillis();
-        counters.putAll(batch.counters());
+    /** Takes what has changed; of several tellings the one with the highest version counts. */
+    interface Told {
+        void total(String fate, Amount total, long version);
+
+        void range(long minute, String fate, Span span, Amount amount, long version);
+
+        void counter(String counter, long value);
     }
 
-    /** Something of this origin had a fate. */
-    void add(String fate, Amount amount) {
-        Amount total = totals.getOrDefault(fate, NOTHING);
-        totals.put(
-                fate,
-                new Amount(
-                        total.batches() + amount.batches(),
-                        total.runs() + amount.runs(),
-                        total.packets() + amount.packets()));
+    /** A record came, used or refused: what became of it, and what its number says of its neighbours. */
+    void onBatch(LedgerEntry.Batch batch) {
+        Amount amount = batch.amount();
+        Span span = batch.span();
+        addBatch(batch.fate(), amount, span, batch.minute());
+        if (!batch.origin().isUnknown()) {
+            probe = batch.probe();
+            Amount repeated = arrivals.onBatch(batch.sequence(), batch.packetsBefore(), amount, batch.minute());
+            if (repeated.batches() > 0) {
+                addBatch(REPEATED_BATCH, repeated, span, batch.minute());
+            }
+        }
+        minute = Math.max(minute, batch.minute());
+        touchedMillis = Math.max(touchedMillis, batch.appendedMillis());
+        // They only grow, so a batch that comes late sets none back.
+        batch.counters().forEach((counter, value) -> counters.merge(counter, value, Math::max));
+    }
+
+    private void addBatch(String fate, Amount amount, Span span, long ofMinute) {
+        totals.merge(fate, amount, Amount::plus);
+        minuteBooks(ofMinute).onBatch(fate, amount, span);
         changed = true;
     }
 
-    /** Whether the counters that wait to be told belong to a minute before that of the batch. */
-    boolean endsMinuteBefore(LedgerEntry.Batch batch) {
-        return changed && minute < Math.floorDiv(batch.appendedMillis(), MILLIS_PER_MINUTE);
+    /** Runs of batches of a minute had a fate. */
+    void add(LedgerEntry.Fate fate) {
+        totals.merge(fate.fate(), fate.amount(), Amount::plus);
+        minuteBooks(fate.minute()).add(fate.fate(), fate.amount());
+        changed = true;
     }
 
-    /** Tells totals and counters that have changed since they were told. */
-    void tell(BiConsumer<String, Amount> fates, BiConsumer<String, Long> changedCounters) {
+    private MinuteBooks minuteBooks(long ofMinute) {
+        return minutes.computeIfAbsent(ofMinute, key -> new MinuteBooks());
+    }
+
+    /** Whether what waits to be told must be told before the batch is added. */
+    boolean mustTellBefore(LedgerEntry.Batch batch) {
+        return changed && (minute < batch.minute() || arrivals.owesMany());
+    }
+
+    /** Tells what has changed since it was told. */
+    void tell(Told listener) {
         if (!changed) {
             return;
         }
         changed = false;
-        totals.forEach(fates);
+        totals.forEach((fate, total) -> listener.total(fate, total, total.sum()));
+        if (arrivals.hadGaps()) {
+            listener.total(MISSING_BATCH, arrivals.missing(), arrivals.handled());
+        }
+        minutes.forEach((ofMinute, books) ->
+                books.tell((fate, span, amount, version) -> listener.range(ofMinute, fate, span, amount, version)));
+        arrivals.tell(gap -> listener.range(gap.minute(), MISSING_BATCH, gap.span(), gap.amount(), arrivals.handled()));
         counters.forEach((counter, value) -> {
             if (!value.equals(told.put(counter, value))) {
-                changedCounters.accept(counter, value);
+                listener.counter(counter, value);
             }
         });
+        closeMinutes();
+    }
+
+    /** The log may step back by a minute, when another broker takes over. */
+    private void closeMinutes() {
+        minutes.headMap(minute - 1).values().removeIf(MinuteBooks::isBalanced);
+        while (minutes.size() > MAX_MINUTES) {
+            minutes.pollFirstEntry();
+        }
+    }
+
+    /** Forgets what a new batch brings again; what remains is some hundred bytes. */
+    void rest() {
+        counters.clear();
+        told.clear();
     }
 
     String probe() {
         return probe;
     }
 
-    /** Minute since the epoch in which the last batch was appended. */
+    /** Minute since the epoch in which the newest batch was appended. */
     long minute() {
         return minute;
     }
 
-    /** When the last batch was appended, ms since the epoch. */
+    /** When the newest batch was appended, ms since the epoch. */
     long touchedMillis() {
         return touchedMillis;
     }
 
-    /** Whether something waits to be told. */
-    boolean hasChanged() {
-        return changed;
-    }
-
-    /** Version 1 of the bytes of the state. */
+    /** Version 2 of the bytes of the state. */
     static final class Serializer extends TypeSerializer<LedgerState> {
         private static final long serialVersionUID = 1L;
-        private static final int VERSION = 1;
+        private static final int VERSION = 2;
 
         @Override
         public boolean isImmutableType() {
@@ -147,17 +174,19 @@ final class LedgerState {
         public void serialize(LedgerState state, DataOutputView target) throws IOException {
             target.writeInt(VERSION);
             target.writeUTF(state.probe);
-            target.writeLong(state.nextSequence);
-            target.writeLong(state.packetsSoFar);
+            state.arrivals.write(target);
             target.writeLong(state.minute);
             target.writeBoolean(state.changed);
             target.writeLong(state.touchedMillis);
             target.writeInt(state.totals.size());
             for (Map.Entry<String, Amount> total : state.totals.entrySet()) {
                 target.writeUTF(total.getKey());
-                target.writeLong(total.getValue().batches());
-                target.writeLong(total.getValue().runs());
-                target.writeLong(total.getValue().packets());
+                total.getValue().write(target);
+            }
+            target.writeInt(state.minutes.size());
+            for (Map.Entry<Long, MinuteBooks> books : state.minutes.entrySet()) {
+                target.writeLong(books.getKey());
+                books.getValue().write(target);
             }
             writeCounters(state.counters, target);
             writeCounters(state.told, target);
@@ -179,14 +208,15 @@ final class LedgerState {
             }
             LedgerState state = new LedgerState();
             state.probe = source.readUTF();
-            state.nextSequence = source.readLong();
-            state.packetsSoFar = source.readLong();
+            state.arrivals = Arrivals.read(source);
             state.minute = source.readLong();
             state.changed = source.readBoolean();
             state.touchedMillis = source.readLong();
             for (int left = source.readInt(); left > 0; left--) {
-                String fate = source.readUTF();
-                state.totals.put(fate, new Amount(source.readLong(), source.readLong(), source.readLong()));
+                state.totals.put(source.readUTF(), Amount.read(source));
+            }
+            for (int left = source.readInt(); left > 0; left--) {
+                state.minutes.put(source.readLong(), MinuteBooks.read(source));
             }
             readCounters(source, state.counters);
             readCounters(source, state.told);

@@ -25,11 +25,15 @@ final class FateCounts {
     private static final int MALFORMED_INDEX = FATES.length;
     private static final int KINDS = FATES.length + 1;
 
-    private final Map<BatchOrigin, Tally> tallies = new HashMap<>();
+    private final Map<Source, Tally> tallies = new HashMap<>();
     private final Counter[] runs = new Counter[KINDS];
     private final Counter[] packets = new Counter[KINDS];
+    private long minute;
     private @Nullable BatchOrigin lastOrigin;
     private @Nullable Tally last;
+
+    /** Batches of an origin that were appended in one minute since the epoch. */
+    private record Source(BatchOrigin origin, long minute) {}
 
     FateCounts(MetricGroup metrics) {
         for (int i = 0; i < KINDS; i++) {
@@ -40,6 +44,15 @@ final class FateCounts {
 
     private static String label(int index) {
         return index == MALFORMED_INDEX ? MALFORMED : FATES[index].name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What is counted from now on is of batches that the broker appended at this instant. */
+    void at(long appendedMillis) {
+        long now = LedgerEntry.minuteOf(appendedMillis);
+        if (now != minute) {
+            minute = now;
+            last = null;
+        }
     }
 
     void folded(TapRun run, RunFate fate) {
@@ -55,7 +68,7 @@ final class FateCounts {
         Tally tally = last;
         // The runs of a batch follow each other and share their origin.
         if (tally == null || run.origin() != lastOrigin) {
-            tally = tallies.computeIfAbsent(run.origin(), origin -> new Tally());
+            tally = tallies.computeIfAbsent(new Source(run.origin(), minute), source -> new Tally());
             last = tally;
             lastOrigin = run.origin();
         }
@@ -67,11 +80,11 @@ final class FateCounts {
 
     /** Tells everything counted since the last time. */
     void drain(Consumer<LedgerEntry> ledger) {
-        tallies.forEach((origin, tally) -> {
+        tallies.forEach((source, tally) -> {
             for (int i = 0; i < KINDS; i++) {
                 if (tally.runs[i] > 0) {
                     Amount amount = new Amount(0, tally.runs[i], tally.packets[i]);
-                    ledger.accept(new LedgerEntry.Fate(origin, label(i), amount));
+                    ledger.accept(new LedgerEntry.Fate(source.origin, source.minute, label(i), amount));
                 }
             }
         });

@@ -76,6 +76,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
 
     @Override
     public void processElement(TapRun element, Context context, Collector<EncodedRow> out) throws Exception {
+        fates.at(context.timestamp());
         DecodeStatus status = reader.read(element.bytes(), element.from(), element.length(), run);
         if (status != DecodeStatus.OK) {
             fates.malformed(element);

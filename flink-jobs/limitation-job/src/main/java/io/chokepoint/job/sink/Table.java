@@ -13,7 +13,24 @@ public enum Table {
     LEDGER(
             "ledger_stored",
             List.of("tap", "session", "worker", "partition", "fate", "batches", "runs", "packets", "version")),
-    REJECTED_ROWS("rejected_rows", List.of("table_name", "reason", "row"));
+    REJECTED_ROWS("rejected_rows", List.of("table_name", "reason", "row")),
+    LEDGER_RANGES(
+            "ledger_ranges_stored",
+            List.of(
+                    "tap",
+                    "session",
+                    "worker",
+                    "partition",
+                    "minute",
+                    "fate",
+                    "from_sequence",
+                    "to_sequence",
+                    "from_packet",
+                    "to_packet",
+                    "batches",
+                    "runs",
+                    "packets",
+                    "version"));
 
     private final String tableName;
     private final List<String> columns;

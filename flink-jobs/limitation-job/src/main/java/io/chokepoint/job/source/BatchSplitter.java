@@ -111,7 +111,7 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
     public void processElement(KafkaRecord record, Context context, Collector<TapRun> out) {
         byte[] value = record.value();
         if (value == null || value.length == 0) {
-            reject(record, Rejection.EMPTY, context);
+            rejectUnread(record, Rejection.EMPTY, context);
             return;
         }
         DecodeStatus status = batch.read(value);
@@ -119,14 +119,18 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
             WriterSchemas.Conversion conversion = schemas.convert(value);
             byte[] bytes = conversion.bytes();
             if (bytes == null) {
-                reject(record, conversion.reason(), context);
+                rejectUnread(record, conversion.reason(), context);
                 return;
             }
             converted.inc();
             value = bytes;
             status = batch.read(value);
         }
-        Rejection reason = status == DecodeStatus.OK ? disagreement(record) : Rejection.of(status);
+        if (status != DecodeStatus.OK) {
+            rejectUnread(record, Rejection.of(status), context);
+            return;
+        }
+        Rejection reason = disagreement(record);
         if (reason != null) {
             reject(record, reason, context);
             return;
@@ -177,11 +181,11 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
                     batch.runLength(i)));
         }
         consumed.inc();
-        context.output(LEDGER, ledgerEntry(origin, record));
-        writeRows(summaries, origin, context);
+        context.output(LEDGER, entry(LedgerEntry.CONSUMED, record));
+        writeRows(summaries, origin, record, context);
     }
 
-    private void writeRows(Summary[] summaries, BatchOrigin origin, Context context) {
+    private void writeRows(Summary[] summaries, BatchOrigin origin, KafkaRecord record, Context context) {
         if (summaries.length == 0) {
             return;
         }
@@ -192,16 +196,22 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
         packetsContributed.inc(batch.summarisedPackets());
         context.output(
                 LEDGER,
-                new LedgerEntry.Fate(origin, CONTRIBUTED, new Amount(0, summaries.length, batch.summarisedPackets())));
+                new LedgerEntry.Fate(
+                        origin,
+                        LedgerEntry.minuteOf(record.appendedMillis()),
+                        CONTRIBUTED,
+                        new Amount(0, summaries.length, batch.summarisedPackets())));
     }
 
-    private LedgerEntry ledgerEntry(BatchOrigin origin, KafkaRecord record) {
+    /** What the header says, of a batch that was read. */
+    private LedgerEntry entry(String fate, KafkaRecord record) {
         Map<String, Long> counters = new LinkedHashMap<>();
         for (int i = 0; i < batch.counters(); i++) {
             counters.put(batch.counterName(i), batch.counterValue(i));
         }
         return new LedgerEntry.Batch(
-                origin,
+                new BatchOrigin(batch.tap(), batch.session(), batch.worker(), batch.partition()),
+                fate,
                 batch.probe(),
                 batch.sequence(),
                 batch.packetsBefore() + batch.summarisedPacketsBefore(),
@@ -210,18 +220,35 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
                 counters);
     }
 
+    /** A batch whose header could be read: its packets are refused, and not missing. */
     private void reject(KafkaRecord record, Rejection reason, Context context) {
+        reject(record, reason, entry(reason.fate(), record), context);
+    }
+
+    /** A record of which nothing can be believed. */
+    private void rejectUnread(KafkaRecord record, Rejection reason, Context context) {
+        LedgerEntry entry = new LedgerEntry.Batch(
+                BatchOrigin.unknown(record.partition()),
+                reason.fate(),
+                "",
+                record.offset(),
+                0,
+                new Amount(1, 0, 0),
+                record.appendedMillis(),
+                Map.of());
+        reject(record, reason, entry, context);
+    }
+
+    private void reject(KafkaRecord record, Rejection reason, LedgerEntry entry, Context context) {
         requireNonNull(rejected.get(reason)).inc();
         context.output(REJECTED, RejectedRecord.of(record, reason, topic.name()));
-        context.output(
-                LEDGER,
-                new LedgerEntry.Fate(
-                        BatchOrigin.unknown(record.partition()), "rejected_" + reason.label(), new Amount(1, 0, 0)));
+        context.output(LEDGER, entry);
         // By the time of the log, so that a flood of bad records does not become a flood of lines.
         if (record.appendedMillis() >= loggedMillis + LOG_EVERY_MILLIS || record.appendedMillis() < loggedMillis) {
             loggedMillis = record.appendedMillis();
             LOG.error(
-                    "record refused reason={} topic={} partition={} offset={} expected_partitions={} expected_hash_seed={}",
+                    "record refused reason={} topic={} partition={} offset={} expected_partitions={}"
+                            + " expected_hash_seed={}",
                     reason.label(),
                     topic.name(),
                     record.partition(),

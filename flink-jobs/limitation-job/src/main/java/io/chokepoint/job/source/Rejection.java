@@ -34,7 +34,12 @@ public enum Rejection {
         return valueOf(status.name());
     }
 
-    /** Name in headers, metrics and the ledger. */
+    /** Name of the fate in the ledger. */
+    String fate() {
+        return "rejected_" + label();
+    }
+
+    /** Name in headers and metrics. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -24,6 +24,9 @@ class BooksTest {
     private static final String MISSING_BATCH = HexFormat.of().formatHex("missing_batch".getBytes(UTF_8));
     private static final BatchOrigin OTHER = new BatchOrigin("spine1", 1, 0, 3);
 
+    private static final Span FIRST = new Span(0, 1, 0, 100);
+    private static final Span BOTH = new Span(0, 2, 0, 200);
+
     private final LedgerRows rows = new LedgerRows();
     private KeyedOneInputStreamOperatorTestHarness<BatchOrigin, LedgerEntry, EncodedRow> harness;
 
@@ -50,11 +53,22 @@ class BooksTest {
     private static LedgerEntry.Batch batch(BatchOrigin origin, long sequence, long appendedMillis, long received) {
         Map<String, Long> counters = Map.of("frames_received", received);
         return new LedgerEntry.Batch(
-                origin, "probe-1", sequence, 100 * sequence, new Amount(1, 4, 100), appendedMillis, counters);
+                origin,
+                "consumed",
+                "probe-1",
+                sequence,
+                100 * sequence,
+                new Amount(1, 4, 100),
+                appendedMillis,
+                counters);
+    }
+
+    private EncodedRow total(BatchOrigin origin, String fate, Amount amount) {
+        return rows.ledger(origin, fate, amount, amount.sum());
     }
 
     private static LedgerEntry.Fate contributed(BatchOrigin origin, long runs, long packets) {
-        return new LedgerEntry.Fate(origin, "contributed", new Amount(0, runs, packets));
+        return new LedgerEntry.Fate(origin, MINUTE, "contributed", new Amount(0, runs, packets));
     }
 
     @Test
@@ -66,8 +80,10 @@ class BooksTest {
 
         assertThat(told())
                 .containsExactlyInAnyOrder(
-                        hex(rows.ledger(ORIGIN, "consumed", new Amount(2, 8, 200))),
-                        hex(rows.ledger(ORIGIN, "contributed", new Amount(0, 8, 200))),
+                        hex(total(ORIGIN, "consumed", new Amount(2, 8, 200))),
+                        hex(total(ORIGIN, "contributed", new Amount(0, 8, 200))),
+                        hex(rows.range(ORIGIN, MINUTE, "consumed", BOTH, new Amount(2, 8, 200), 210)),
+                        hex(rows.range(ORIGIN, MINUTE, "contributed", BOTH, new Amount(0, 8, 200), 418)),
                         hex(rows.counter(ORIGIN, "probe-1", "frames_received", MINUTE, 260)));
     }
 
@@ -91,9 +107,11 @@ class BooksTest {
 
         assertThat(told())
                 .containsExactly(
-                        hex(rows.ledger(ORIGIN, "consumed", new Amount(1, 4, 100))),
+                        hex(total(ORIGIN, "consumed", new Amount(1, 4, 100))),
+                        hex(rows.range(ORIGIN, MINUTE, "consumed", FIRST, new Amount(1, 4, 100), 105)),
                         hex(rows.counter(ORIGIN, "probe-1", "frames_received", MINUTE, 150)),
-                        hex(rows.ledger(ORIGIN, "consumed", new Amount(2, 8, 200))));
+                        hex(total(ORIGIN, "consumed", new Amount(2, 8, 200))),
+                        hex(rows.range(ORIGIN, MINUTE, "consumed", BOTH, new Amount(2, 8, 200), 210)));
     }
 
     @Test
@@ -115,9 +133,9 @@ class BooksTest {
 
         assertThat(told())
                 .contains(
-                        hex(rows.ledger(ORIGIN, "consumed", new Amount(1, 4, 100))),
-                        hex(rows.ledger(OTHER, "consumed", new Amount(1, 4, 100))),
-                        hex(rows.ledger(ORIGIN, "contributed", new Amount(0, 4, 100))));
+                        hex(total(ORIGIN, "consumed", new Amount(1, 4, 100))),
+                        hex(total(OTHER, "consumed", new Amount(1, 4, 100))),
+                        hex(total(ORIGIN, "contributed", new Amount(0, 4, 100))));
     }
 
     @Test
@@ -126,23 +144,44 @@ class BooksTest {
         harness.processWatermark(Long.MAX_VALUE);
         feed(contributed(ORIGIN, 1, 20));
 
-        assertThat(told()).contains(hex(rows.ledger(ORIGIN, "contributed", new Amount(0, 4, 100))));
+        assertThat(told()).contains(hex(total(ORIGIN, "contributed", new Amount(0, 4, 100))));
     }
 
     @Test
-    void aSilentOriginLeavesNothing() throws Exception {
+    void aSilentOriginRestsAndIsForgottenAsTheTablesForgetIt() throws Exception {
         feed(batch(ORIGIN, 0, NOW, 150));
         harness.processWatermark(NOW + 1);
         feed(batch(ORIGIN, 1, NOW + 60_000, 150));
         harness.setProcessingTime(1000);
 
-        harness.processWatermark(NOW + Books.SILENT_MILLIS);
+        harness.processWatermark(NOW + Books.RESTS_MILLIS);
+        harness.processWatermark(NOW + 60_000 + Books.RESTS_MILLIS);
         assertThat(harness.numKeyedStateEntries()).isEqualTo(1);
-        harness.processWatermark(NOW + 60_000 + Books.SILENT_MILLIS);
+        assertThat(harness.numEventTimeTimers()).as("this and that of the end").isEqualTo(2);
+        harness.processWatermark(NOW + 60_000 + Books.FORGOTTEN_MILLIS);
 
         assertThat(harness.numKeyedStateEntries()).as("states").isZero();
         assertThat(harness.numEventTimeTimers()).as("timers").isZero();
         assertThat(harness.numProcessingTimeTimers()).as("processing timers").isZero();
+    }
+
+    /** The partition of a probe may have had no packet for weeks. */
+    @Test
+    void anOriginThatRestedGoesOnWhereItWas() throws Exception {
+        long later = NOW + 3 * Books.RESTS_MILLIS;
+        feed(batch(ORIGIN, 0, NOW, 150));
+        harness.setProcessingTime(1000);
+        harness.processWatermark(later);
+
+        feed(batch(ORIGIN, 1, later, 260), batch(ORIGIN, 3, later + 1, 400));
+        harness.setProcessingTime(2000);
+        harness.processWatermark(later + Books.RESTS_MILLIS);
+
+        assertThat(told())
+                .contains(
+                        hex(total(ORIGIN, "consumed", new Amount(3, 12, 300))),
+                        hex(rows.ledger(ORIGIN, "missing_batch", new Amount(1, 0, 100), 3)));
+        assertThat(harness.numEventTimeTimers()).as("timers").isEqualTo(2);
     }
 
     @Test
@@ -157,7 +196,7 @@ class BooksTest {
         feed(batch(ORIGIN, 1, NOW, 260));
         harness.setProcessingTime(1000);
 
-        assertThat(told()).contains(hex(rows.ledger(ORIGIN, "consumed", new Amount(2, 8, 200))));
+        assertThat(told()).contains(hex(total(ORIGIN, "consumed", new Amount(2, 8, 200))));
         assertThat(told()).noneMatch(row -> row.contains(MISSING_BATCH));
     }
 

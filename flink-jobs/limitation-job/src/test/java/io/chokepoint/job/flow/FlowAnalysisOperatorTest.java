@@ -236,6 +236,7 @@ class FlowAnalysisOperatorTest {
         flows.forEach(flow -> expected.addAll(TapRuns.rowsOfTheCore(flow)));
 
         List<String> rows = new ArrayList<>();
+        List<LedgerEntry> fates = new ArrayList<>();
         OperatorSubtaskState kept = null;
         int restarts = 4;
         for (int part = 0; part <= restarts; part++) {
@@ -244,9 +245,18 @@ class FlowAnalysisOperatorTest {
             harness.prepareSnapshotPreBarrier(part);
             kept = harness.snapshot(part, NOW);
             rows.addAll(rows());
+            fates.addAll(sideOutput(FlowAnalysisFunction.LEDGER));
         }
 
         assertThat(rows).containsExactlyInAnyOrderElementsOf(expected);
+        Amount told = new Amount(0, 0, 0);
+        for (LedgerEntry entry : fates) {
+            told = told.plus(((LedgerEntry.Fate) entry).amount());
+        }
+        assertThat(fates)
+                .as("every run tells its fate before the checkpoint behind it")
+                .hasSize(restarts + 1);
+        assertThat(told).as("and once").isEqualTo(((LedgerEntry.Fate) fate("contributed", runs)).amount());
         assertNothingIsLeft();
     }
 
@@ -296,7 +306,7 @@ class FlowAnalysisOperatorTest {
 
     private static LedgerEntry fate(String name, List<TapRun> runs) {
         long packets = runs.stream().mapToInt(TapRun::packets).sum();
-        return new LedgerEntry.Fate(TapRuns.ORIGIN, name, new Amount(0, runs.size(), packets));
+        return new LedgerEntry.Fate(TapRuns.ORIGIN, NOW / 60_000, name, new Amount(0, runs.size(), packets));
     }
 
     /** As the harness counts them for the heap only. */

@@ -8,6 +8,7 @@ import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry.Amount;
+import io.chokepoint.job.books.Span;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
@@ -95,10 +96,16 @@ class RowEncoderTest {
         LedgerRows rows = new LedgerRows();
 
         assertThat(HexFormat.of()
-                        .formatHex(rows.ledger(origin, "repeated", new Amount(1, 2, 3))
+                        .formatHex(rows.ledger(origin, "repeated", new Amount(1, 2, 3), 6)
                                 .bytes()))
                 .isEqualTo("056c65616631" + "feffffffffffffff" + "0300" + "0400" + "087265706561746564"
                         + "0100000000000000" + "0200000000000000" + "0300000000000000" + "0600000000000000");
+        EncodedRow range = rows.range(origin, 1441, "c", new Span(4, 5, 6, 9), new Amount(1, 2, 3), 7);
+        assertThat(HexFormat.of().formatHex(range.bytes()))
+                .isEqualTo("056c65616631" + "feffffffffffffff" + "0300" + "0400" + "bc510100" + "0163"
+                        + "0400000000000000" + "0500000000000000" + "0600000000000000" + "0900000000000000"
+                        + "0100000000000000" + "0200000000000000" + "0300000000000000" + "0700000000000000");
+        assertThat(range.day()).isEqualTo(1);
         EncodedRow counter = rows.counter(origin, "p", "c", 1441, 9);
         assertThat(HexFormat.of().formatHex(counter.bytes()))
                 .isEqualTo("0170" + "056c65616631" + "feffffffffffffff" + "0300" + "0400" + "0163" + "bc510100"

@@ -122,6 +122,7 @@ class StoredColumnTest {
         "PROBE_COUNTERS, V005__probe_counters_stored.sql",
         "LEDGER,         V007__ledger_stored.sql",
         "REJECTED_ROWS,  V009__rejected_rows.sql",
+        "LEDGER_RANGES,  V010__ledger_ranges_stored.sql",
     })
     void theOtherTablesHaveTheColumnsInTheOrderOfTheBytes(Table table, String migration) {
         assertThat(written(migration)).containsExactlyElementsOf(table.columns());

@@ -22,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -105,7 +106,7 @@ class BatchSplitterTest {
         int packets = RUNS.stream().mapToInt(run -> run.packets().size()).sum();
         assertThat(ledger())
                 .containsExactly(new LedgerEntry.Batch(
-                        ORIGIN, "probe-1", 0, 0, new Amount(1, RUNS.size(), packets), NOW, COUNTERS));
+                        ORIGIN, "consumed", "probe-1", 0, 0, new Amount(1, RUNS.size(), packets), NOW, COUNTERS));
     }
 
     /** Bad runs have a fate of their own, where they are decoded. */
@@ -137,11 +138,23 @@ class BatchSplitterTest {
         assertThat(harness.extractOutputValues())
                 .extracting(BatchSplitterTest::hex)
                 .containsExactlyElementsOf(expected);
-        assertThat(ledger().stream().filter(LedgerEntry.Fate.class::isInstance))
-                .hasSize(3)
-                .containsOnly(new LedgerEntry.Fate(
-                        BatchOrigin.unknown(recordPartition), "rejected_" + reason.label(), new Amount(1, 0, 0)));
         assertThat(ledger()).hasSize(4 + 3);
+        for (int i = 0; i < 3; i++) {
+            assertThat(ledger().get(2 * i + 1)).isEqualTo(refusal(reason, recordPartition, 70 + i));
+        }
+    }
+
+    /** Of a batch that could be read the ledger learns what is in it, of another record where it lies. */
+    private static LedgerEntry refusal(Rejection reason, int recordPartition, long offset) {
+        String fate = "rejected_" + reason.label();
+        boolean isRead = EnumSet.of(Rejection.HASH_SEED, Rejection.PARTITION_COUNT, Rejection.PARTITION)
+                .contains(reason);
+        int packets = RUNS.stream().mapToInt(run -> run.packets().size()).sum();
+        return isRead
+                ? new LedgerEntry.Batch(
+                        ORIGIN, fate, "probe-1", 0, 0, new Amount(1, RUNS.size(), packets), NOW, COUNTERS)
+                : new LedgerEntry.Batch(
+                        BatchOrigin.unknown(recordPartition), fate, "", offset, 0, new Amount(1, 0, 0), NOW, Map.of());
     }
 
     private byte[] refusedFor(Rejection reason) {
@@ -241,8 +254,15 @@ class BatchSplitterTest {
         assertThat(ledger())
                 .containsExactly(
                         new LedgerEntry.Batch(
-                                ORIGIN, "probe-1", 3, 0, new Amount(1, RUNS.size() + 2, packets + 18), NOW, COUNTERS),
-                        new LedgerEntry.Fate(ORIGIN, "contributed", new Amount(0, 2, 18)));
+                                ORIGIN,
+                                "consumed",
+                                "probe-1",
+                                3,
+                                0,
+                                new Amount(1, RUNS.size() + 2, packets + 18),
+                                NOW,
+                                COUNTERS),
+                        new LedgerEntry.Fate(ORIGIN, NOW / 60_000, "contributed", new Amount(0, 2, 18)));
     }
 
     @Test
