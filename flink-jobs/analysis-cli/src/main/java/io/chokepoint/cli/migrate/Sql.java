@@ -18,18 +18,19 @@ import java.util.Set;
 public final class Sql {
     /** What is printed for {@code help sql}. */
     public static final String USAGE = """
-            usage: chokepoint sql [OPTION]... "SELECT ..."
-            Asks the verdicts in ClickHouse; - reads the query from standard input.
+        usage: chokepoint sql [OPTION]... "SELECT ..."
+        Asks the verdicts in ClickHouse; - reads the query from standard input.
 
-              --format NAME             format of ClickHouse: JSONEachRow, CSVWithNames, Vertical ...
-                                        (default: PrettyCompact on a terminal, else TabSeparatedWithNames)
-              --clickhouse URL          HTTP interface (CHOKEPOINT_CLICKHOUSE, default http://127.0.0.1:18123)
-              --database NAME           database (CHOKEPOINT_CLICKHOUSE_DATABASE, default chokepoint)
-              --user NAME               who asks (CHOKEPOINT_CLICKHOUSE_READER_USER, default chokepoint_reader)
-              --password-file FILE      password (else CHOKEPOINT_CLICKHOUSE_PASSWORD or CHOKEPOINT_CLICKHOUSE_READER_PASSWORD)
+          --format NAME             format of ClickHouse: JSONEachRow, CSVWithNames, Vertical ...
+                                    (default: PrettyCompact on a terminal, else TabSeparatedWithNames)
+          --clickhouse URL          HTTP interface (CHOKEPOINT_CLICKHOUSE, default http://127.0.0.1:18123)
+          --database NAME           database (CHOKEPOINT_CLICKHOUSE_DATABASE, default chokepoint)
+          --user NAME               who asks (CHOKEPOINT_CLICKHOUSE_READER_USER, default chokepoint_reader)
+          --password-file FILE      password (else CHOKEPOINT_CLICKHOUSE_PASSWORD or CHOKEPOINT_CLICKHOUSE_READER_PASSWORD)
 
-            Views: limitation_intervals, flows, probe_counters, ledger. DESCRIBE tells columns, units and what NULL means.
-            """;
+        Views: limitation_intervals, flows, probe_counters, ledger, ledger_ranges, ledger_balance. DESCRIBE tells columns,
+        units and what NULL means.
+        """;
 
     private static final Set<String> OPTIONS =
             Set.of("--format", "--clickhouse", "--database", "--user", "--password-file");
