@@ -39,7 +39,15 @@ bool ckp_batcher_init(struct ckp_batcher *batcher, const struct ckp_batch_config
         .oldest = NO_PARTITION,
         .newest = NO_PARTITION,
     };
-    return batcher->partitions != NULL;
+    if (config->totals)
+        batcher->totals = config->totals;
+    else
+        batcher->totals = batcher->own_totals =
+            calloc(config->partition_count, sizeof *batcher->totals);
+    if (batcher->partitions && batcher->totals)
+        return true;
+    ckp_batcher_free(batcher);
+    return false;
 }
 
 void ckp_batcher_free(struct ckp_batcher *batcher)
@@ -53,7 +61,9 @@ void ckp_batcher_free(struct ckp_batcher *batcher)
         for (uint32_t i = 0; i < batcher->config.partition_count; i++)
             free(batcher->partitions[i].bytes);
     free(batcher->partitions);
+    free(batcher->own_totals);
     batcher->partitions = NULL;
+    batcher->own_totals = NULL;
 }
 
 /* There are at most as many buffers as partitions; a machine without memory for them is beyond
@@ -101,6 +111,7 @@ static uint8_t *write_header(uint8_t *out, const struct ckp_batcher *batcher, ui
 {
     const struct ckp_batch_config *config = &batcher->config;
     const struct ckp_partition *batch = &batcher->partitions[partition];
+    const struct ckp_partition_totals *totals = &batcher->totals[partition];
 
     *out++ = 0xc3; /* Avro's single-object encoding, version 1 */
     *out++ = 0x01;
@@ -112,8 +123,8 @@ static uint8_t *write_header(uint8_t *out, const struct ckp_batcher *batcher, ui
     out = ckp_write_zigzag(out, partition);
     out = ckp_write_zigzag(out, config->partition_count);
     out = ckp_write_zigzag(out, (int64_t)config->hash_seed);
-    out = ckp_write_zigzag(out, (int64_t)batch->sequence);
-    out = ckp_write_zigzag(out, (int64_t)batch->packets_before);
+    out = ckp_write_zigzag(out, (int64_t)(totals->batches - 1));
+    out = ckp_write_zigzag(out, (int64_t)(totals->packets - batch->packets));
     out = ckp_write_zigzag(out, batch->packets);
     out = ckp_write_zigzag(out, config->timestamp_source);
     out = ckp_write_zigzag(out, config->timestamp_resolution_ns);
@@ -123,11 +134,13 @@ static uint8_t *write_header(uint8_t *out, const struct ckp_batcher *batcher, ui
 
 /* All of a batch behind its last run, of which `runs_end` is the end. */
 static uint8_t *write_trailer(uint8_t *runs_end, const struct ckp_batcher *batcher,
-                              const struct ckp_partition *batch)
+                              uint32_t partition)
 {
+    const struct ckp_partition *batch = &batcher->partitions[partition];
+    uint64_t summarised_packets = batcher->totals[partition].summarised_packets;
     uint8_t *out = ckp_write_zigzag(runs_end, 0); /* end of the array of runs */
 
-    out = ckp_write_zigzag(out, (int64_t)batch->summarised_packets_before);
+    out = ckp_write_zigzag(out, (int64_t)(summarised_packets - batch->summarised_packets));
     out = ckp_write_zigzag(out, batch->summarised_packets);
     if (batch->summaries)
         out = ckp_write_zigzag(out, batch->summaries);
@@ -147,7 +160,7 @@ static void deliver(struct ckp_batcher *batcher, uint32_t partition)
     uint8_t *start = batch->bytes + HEADER_BYTES_MAX - header_bytes;
     memcpy(start, header, header_bytes);
     const uint8_t *end =
-        write_trailer(batch->bytes + HEADER_BYTES_MAX + batch->runs_bytes, batcher, batch);
+        write_trailer(batch->bytes + HEADER_BYTES_MAX + batch->runs_bytes, batcher, partition);
     batcher->frames_told = batcher->counters->value[CKP_COUNT_FRAMES_RECEIVED];
     batcher->deliver(batcher->sink, &(struct ckp_batch){
                                         .bytes = start,
@@ -157,9 +170,6 @@ static void deliver(struct ckp_batcher *batcher, uint32_t partition)
                                     });
     give_buffer(batcher, batch->bytes);
     batch->bytes = NULL;
-    batch->sequence++;
-    batch->packets_before += batch->packets;
-    batch->summarised_packets_before += batch->summarised_packets;
     batch->packets = batch->runs = batch->runs_bytes = 0;
     batch->summarised_packets = batch->summaries = batch->summaries_bytes = 0;
 }
@@ -169,6 +179,7 @@ static void open_batch(struct ckp_batcher *batcher, uint32_t partition, int64_t 
     struct ckp_partition *batch = &batcher->partitions[partition];
 
     batch->bytes = take_buffer(batcher);
+    batcher->totals[partition].batches++;
     batch->opened_ns = batcher->told_ns = now_ns;
     batch->older = batcher->newest;
     batch->newer = NO_PARTITION;
@@ -214,6 +225,7 @@ void ckp_batcher_add(struct ckp_batcher *batcher, uint32_t partition, const stru
     batch->runs_bytes = (uint32_t)(ckp_run_write(runs + batch->runs_bytes, run) - runs);
     batch->runs++;
     batch->packets += run->packets.count;
+    batcher->totals[partition].packets += run->packets.count;
     ckp_count(batcher->counters, CKP_COUNT_PACKETS_ENCODED, run->packets.count);
     ckp_count(batcher->counters, CKP_COUNT_RUNS_ENCODED, 1);
     close_if_full(batcher, partition);
@@ -233,6 +245,7 @@ void ckp_batcher_add_summary(struct ckp_batcher *batcher, uint32_t partition,
         (uint32_t)(ckp_summary_write(summaries + batch->summaries_bytes, summary) - summaries);
     batch->summaries++;
     batch->summarised_packets += packets;
+    batcher->totals[partition].summarised_packets += packets;
     ckp_count(batcher->counters, CKP_COUNT_PACKETS_ENCODED, packets);
     ckp_count(batcher->counters, CKP_COUNT_PACKETS_SUMMARISED, packets);
     ckp_count(batcher->counters, CKP_COUNT_FLOWS_SUMMARISED, 1);
@@ -266,11 +279,16 @@ void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silen
     close_batch(batcher, 0);
 }
 
+void ckp_batcher_tell_partition(struct ckp_batcher *batcher, uint32_t partition)
+{
+    open_batch(batcher, partition, 0);
+    close_batch(batcher, partition);
+}
+
 void ckp_batcher_finish(struct ckp_batcher *batcher)
 {
     ckp_batcher_flush(batcher);
     if (batcher->frames_told != batcher->counters->value[CKP_COUNT_FRAMES_RECEIVED]) {
-        open_batch(batcher, 0, 0);
-        close_batch(batcher, batcher->oldest);
+        ckp_batcher_tell_partition(batcher, 0);
     }
 }

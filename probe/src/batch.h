@@ -27,6 +27,14 @@ struct ckp_batch {
 /** Takes a batch for good or counts it, and its packets, as undelivered: never fails silently. */
 typedef void ckp_deliver_fn(void *sink, const struct ckp_batch *batch);
 
+/** Of all batches of a partition so far, the open one included. Each number only grows, so that
+ * they make sense at any moment at which the process may be killed. */
+struct ckp_partition_totals {
+    uint64_t batches;
+    uint64_t packets; /* in runs */
+    uint64_t summarised_packets;
+};
+
 struct ckp_batch_config {
     const char *probe;
     const char *tap;
@@ -39,6 +47,7 @@ struct ckp_batch_config {
     int64_t flush_delay_ns;
     enum ckp_timestamp_source timestamp_source;
     int64_t timestamp_resolution_ns;
+    struct ckp_partition_totals *totals; /* borrowed, of each partition; NULL: the batcher's own */
 };
 
 #define CKP_NAME_BYTES_MAX 255u
@@ -54,9 +63,6 @@ struct ckp_partition {
     uint32_t older; /* list of open batches in order of opening */
     uint32_t newer;
     int64_t opened_ns;
-    uint64_t sequence;
-    uint64_t packets_before;
-    uint64_t summarised_packets_before;
 };
 
 struct ckp_batcher {
@@ -65,6 +71,8 @@ struct ckp_batcher {
     ckp_deliver_fn *deliver;
     void *sink;
     struct ckp_partition *partitions;
+    struct ckp_partition_totals *totals; /* of each */
+    struct ckp_partition_totals *own_totals;
     uint32_t oldest; /* open batch */
     uint32_t newest;
     uint8_t *spare;       /* buffers without a batch, each pointing to the next */
@@ -95,6 +103,9 @@ void ckp_batcher_flush(struct ckp_batcher *batcher);
 
 /** Delivers an empty batch, for its counters, if there was no batch for `silence_ns`. */
 void ckp_batcher_tell(struct ckp_batcher *batcher, int64_t now_ns, int64_t silence_ns);
+
+/** Delivers an empty batch of a partition that has none open, for its numbers. */
+void ckp_batcher_tell_partition(struct ckp_batcher *batcher, uint32_t partition);
 
 /** Delivers all that is open; if frames came after the last header, an empty batch tells of them.
  */

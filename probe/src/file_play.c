@@ -62,7 +62,7 @@ static bool read_capture(struct play *play, struct ckp_capture *capture)
         case CKP_CAPTURE_END:
             return true;
         case CKP_CAPTURE_CUT_OFF:
-            ckp_count(&play->worker.counters, CKP_COUNT_CAPTURES_CUT_OFF, 1);
+            ckp_count(play->worker.counters, CKP_COUNT_CAPTURES_CUT_OFF, 1);
             ckp_log("%s is cut off at its end, all whole frames were read",
                     ckp_capture_name(capture));
             return true;

@@ -6,7 +6,7 @@
 /* The whole, then its parts, up to CKP_COUNTERS. */
 struct equation {
     enum ckp_counter whole;
-    enum ckp_counter parts[13];
+    enum ckp_counter parts[15];
 };
 
 static const struct equation equations[] = {
@@ -15,7 +15,7 @@ static const struct equation equations[] = {
       CKP_COUNT_FRAMES_NOT_IP, CKP_COUNT_FRAMES_NOT_TCP, CKP_COUNT_FRAMES_FRAGMENT_NOT_FIRST,
       CKP_COUNT_FRAMES_TRUNCATED, CKP_COUNT_FRAMES_MALFORMED_IP, CKP_COUNT_FRAMES_MALFORMED_TCP,
       CKP_COUNT_FRAMES_MALFORMED_TUNNEL, CKP_COUNT_FRAMES_NESTED_TOO_DEEP,
-      CKP_COUNT_PACKETS_ENCODED, CKP_COUNTERS}},
+      CKP_COUNT_FRAMES_LOST_WHEN_KILLED, CKP_COUNT_PACKETS_ENCODED, CKP_COUNTERS}},
     {CKP_COUNT_PACKETS_ENCODED,
      {CKP_COUNT_PACKETS_DELIVERED, CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_CLOSED,
       CKP_COUNT_PACKETS_UNDELIVERED_OUTPUT_FAILED, CKP_COUNT_PACKETS_UNDELIVERED_QUEUE_FULL,
@@ -26,7 +26,8 @@ static const struct equation equations[] = {
     {CKP_COUNT_FLOWS_STARTED,
      {CKP_COUNT_FLOWS_ENDED_FIN, CKP_COUNT_FLOWS_ENDED_RST, CKP_COUNT_FLOWS_ENDED_IDLE,
       CKP_COUNT_FLOWS_ENDED_EVICTED, CKP_COUNT_FLOWS_ENDED_REPLACED,
-      CKP_COUNT_FLOWS_ENDED_CAPTURE_END, CKP_COUNT_FLOWS_ENDED_SHED, CKP_COUNTERS}},
+      CKP_COUNT_FLOWS_ENDED_CAPTURE_END, CKP_COUNT_FLOWS_ENDED_SHED, CKP_COUNT_FLOWS_ENDED_KILLED,
+      CKP_COUNTERS}},
 };
 
 #define EQUATIONS (sizeof equations / sizeof equations[0])
@@ -38,6 +39,28 @@ static uint64_t sum_of_parts(const struct equation *equation, const struct ckp_c
     for (const enum ckp_counter *part = equation->parts; *part != CKP_COUNTERS; part++)
         sum += counters->value[*part];
     return sum;
+}
+
+static const struct equation *equation_of(enum ckp_counter part)
+{
+    for (const struct equation *equation = equations;; equation++)
+        for (const enum ckp_counter *at = equation->parts; *at != CKP_COUNTERS; at++)
+            if (*at == part)
+                return equation;
+}
+
+bool ckp_ledger_give_rest(struct ckp_counters *counters, enum ckp_counter fate, uint64_t slack)
+{
+    const struct equation *equation = equation_of(fate);
+    uint64_t *whole = &counters->value[equation->whole];
+    uint64_t parts = sum_of_parts(equation, counters);
+
+    if (parts > *whole + slack)
+        return false;
+    if (parts > *whole)
+        *whole = parts;
+    counters->value[fate] += *whole - parts;
+    return true;
 }
 
 bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaints)

@@ -22,6 +22,14 @@ bool ckp_ledger_is_balanced(const struct ckp_counters *counters, FILE *complaint
 /** Whether they hold for all workers. */
 bool ckp_ledger_all_balanced(const struct ckp_ledger *ledger, FILE *complaints);
 
+/**
+ * Adds to a fate what has none: by how much its whole exceeds the sum of all its parts. A whole
+ * that is less, by `slack` at most, is raised to their sum.
+ *
+ * @return false if it is still less
+ */
+bool ckp_ledger_give_rest(struct ckp_counters *counters, enum ckp_counter fate, uint64_t slack);
+
 /** Counters that are not zero, summed over workers, for people. */
 void ckp_ledger_print(const struct ckp_ledger *ledger, FILE *out);
 

@@ -271,8 +271,9 @@ static bool check_options(struct ckp_options *options)
            check_port_option(options, CKP_OPTION_QUEUES, "queues") &&
            check_port_option(options, CKP_OPTION_NO_SHED, "no-shed") &&
            check_port_option(options, CKP_OPTION_IDLE_SLEEP, "idle-sleep") &&
-           check_port_option(options, CKP_OPTION_EAL, "eal") && check_ports(options) &&
-           check_brokers(options) &&
+           check_port_option(options, CKP_OPTION_EAL, "eal") &&
+           check_port_option(options, CKP_OPTION_STATE_FILE, "state-file") &&
+           check_ports(options) && check_brokers(options) &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTION, "kafka-option") &&
            check_kafka_options(options, CKP_OPTION_KAFKA_OPTIONS, "kafka-options") &&
            check_output(options);

@@ -90,8 +90,18 @@ static bool empty_ledger(const struct ckp_output *output, char *why)
     return false;
 }
 
-static void close_beside_sinks(struct ckp_output *output)
+/* Of a state file, or the worker's own. NULL: there is no memory. */
+static struct ckp_counters *counters_of(const struct ckp_output *output, uint32_t worker)
 {
+    struct ckp_state_file *file = output->settlement.file;
+
+    return file ? ckp_state_file_counters(file, worker, output->worker_count)
+                : &output->workers[worker].own_counters;
+}
+
+static void close_beside_sinks(struct ckp_output *output, bool is_settled)
+{
+    ckp_settlement_close(&output->settlement, is_settled);
     ckp_domain_rules_free(&output->domain_rules);
     ckp_health_close(output->health);
     ckp_dump_close(output->dump);
@@ -132,7 +142,7 @@ static int open_kafka(struct ckp_output *output, const struct ckp_source *source
     config.settings = ckp_option_list(options, CKP_OPTION_KAFKA_OPTION, &config.setting_count);
     enum ckp_kafka_status status =
         ckp_kafka_sink_open(&output->outlets[worker].sink, partition_count, &config,
-                            &output->workers[worker].counters, why, WHY_BYTES_MAX);
+                            counters_of(output, worker), why, WHY_BYTES_MAX);
     if (status == CKP_KAFKA_OK)
         return CKP_EXIT_ALL_DONE;
     return status == CKP_KAFKA_WRONG_SETTING ? CKP_EXIT_WRONG_OPTIONS : CKP_EXIT_NOT_ALL_DONE;
@@ -190,6 +200,8 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
         .flush_delay_ns = (int64_t)ckp_option_number(options, CKP_OPTION_BATCH_DELAY),
         .timestamp_source = source->timestamp_source,
         .timestamp_resolution_ns = source->timestamp_resolution_ns,
+        .totals =
+            output->settlement.file ? ckp_state_file_totals(output->settlement.file, worker) : NULL,
     };
     struct ckp_flow_limits limits = {
         .idle_ns = (int64_t)ckp_option_number(options, CKP_OPTION_IDLE_TIMEOUT),
@@ -212,7 +224,7 @@ static bool start_worker(const struct ckp_output *output, const struct ckp_sourc
     if (getrandom(&limits.table_seed, sizeof limits.table_seed, GRND_NONBLOCK) < 0)
         limits.table_seed = CKP_TABLE_SEED_KNOWN;
     return ckp_worker_init(&output->workers[worker], &reading, &batches, &limits,
-                           outlet->sink.deliver, outlet->sink.self);
+                           counters_of(output, worker), outlet->sink.deliver, outlet->sink.self);
 }
 
 static bool start_workers(const struct ckp_output *output, const struct ckp_source *source,
@@ -233,7 +245,7 @@ static int open_sink(struct ckp_output *output, const struct ckp_source *source,
 {
     const struct ckp_options *options = output->options;
     struct ckp_outlet *outlet = &output->outlets[worker];
-    struct ckp_counters *counters = &output->workers[worker].counters;
+    struct ckp_counters *counters = counters_of(output, worker);
 
     if (ckp_option_text(options, CKP_OPTION_KAFKA))
         return open_kafka(output, source, worker, partition_count, why);
@@ -298,6 +310,16 @@ static void read_domain_rules(struct ckp_output *output)
         ckp_domain_rules_add(&output->domain_rules, rules[i]);
 }
 
+static bool open_settlement(struct ckp_output *output, const struct ckp_source *source, char *why)
+{
+    bool is_live = !source->is_lossless;
+
+    if (!ckp_settlement_open(&output->settlement, output->options, is_live, why, WHY_BYTES_MAX))
+        return false;
+    snprintf(why, WHY_BYTES_MAX, "there is no memory");
+    return counters_of(output, 0) != NULL;
+}
+
 static int open_all(struct ckp_output *output, const struct ckp_source *source,
                     uint32_t *partition_count, char *why)
 {
@@ -305,9 +327,34 @@ static int open_all(struct ckp_output *output, const struct ckp_source *source,
         return CKP_EXIT_WRONG_OPTIONS;
     if (!open_dump(output, source, why))
         return CKP_EXIT_WRONG_OPTIONS;
-    if (!open_ledger(output, why) || !open_health(output, source, why))
+    if (!open_ledger(output, why) || !open_health(output, source, why) ||
+        !open_settlement(output, source, why))
         return CKP_EXIT_NOT_ALL_DONE;
     return open_sinks(output, source, partition_count, why);
+}
+
+/* While files may still be made. What a killed probe has left is told before its file is begun
+ * anew. */
+static bool settle(struct ckp_output *output, const struct ckp_source *source,
+                   uint32_t partition_count, char *why)
+{
+    const struct ckp_options *options = output->options;
+    struct ckp_session_facts facts = {
+        .session = identify(output, source),
+        .hash_seed = ckp_option_number(options, CKP_OPTION_HASH_SEED),
+        .timestamp_resolution_ns = source->timestamp_resolution_ns,
+        .timestamp_source = source->timestamp_source,
+        .worker_count = output->worker_count,
+        .partition_count = partition_count,
+    };
+
+    snprintf(facts.probe, sizeof facts.probe, "%s", ckp_option_text(options, CKP_OPTION_PROBE));
+    snprintf(facts.tap, sizeof facts.tap, "%s", ckp_option_text(options, CKP_OPTION_TAP));
+    if (ckp_option_text(options, CKP_OPTION_KAFKA))
+        snprintf(facts.topic, sizeof facts.topic, "%s", ckp_option_text(options, CKP_OPTION_TOPIC));
+    ckp_settlement_publish(&output->settlement, options, partition_count, &output->outlets[0].sink,
+                           counters_of(output, 0), source->stop);
+    return ckp_settlement_begin(&output->settlement, &facts, why, WHY_BYTES_MAX);
 }
 
 static void free_workers(const struct ckp_output *output)
@@ -346,18 +393,19 @@ int ckp_output_open(struct ckp_output *output, const struct ckp_options *options
     int code = open_all(output, source, &partition_count, why);
     if (code != CKP_EXIT_ALL_DONE) {
         ckp_log("%s", why);
-        close_beside_sinks(output);
+        close_beside_sinks(output, false);
         return code;
     }
-    bool is_unprivileged =
-        empty_ledger(output, why) && ckp_privileges_drop(options, why, sizeof why);
+    bool is_unprivileged = empty_ledger(output, why) &&
+                           settle(output, source, partition_count, why) &&
+                           ckp_privileges_drop(options, why, sizeof why);
     if (is_unprivileged && start(output, source, partition_count)) {
         ckp_vitals_set_stage(&output->vitals[0], CKP_STAGE_RECEIVING);
         return CKP_EXIT_ALL_DONE;
     }
     ckp_log("%s", is_unprivileged ? "there is no memory: try a smaller --run-memory" : why);
     close_sinks(output, worker_count);
-    close_beside_sinks(output);
+    close_beside_sinks(output, true); /* it has received nothing */
     return CKP_EXIT_NOT_ALL_DONE;
 }
 
@@ -371,7 +419,7 @@ void ckp_output_tend(struct ckp_output *output, uint32_t worker, int64_t now_ns)
     int64_t silent_ns = outlet->sink.tend(outlet->sink.self);
     ckp_vitals_note_shed(&output->vitals[worker], output->workers[worker].tracker.shed_level);
     ckp_vitals_note_stamps(&output->vitals[worker], output->workers[worker].stamp_step_ns);
-    ckp_vitals_publish(&output->vitals[worker], &output->workers[worker].counters, now_ns,
+    ckp_vitals_publish(&output->vitals[worker], output->workers[worker].counters, now_ns,
                        silent_ns);
 }
 
@@ -427,11 +475,12 @@ bool ckp_output_close(struct ckp_output *output)
         if (!is_delivered && is_complete) /* the others would say the same */
             ckp_log("%s", why);
         is_complete &= is_delivered;
-        counters[i] = &output->workers[i].counters;
+        counters[i] = output->workers[i].counters;
     }
+    bool is_settled = is_complete;
     is_complete &= write_ledger(output, &ledger);
     is_complete &= ckp_ledger_all_balanced(&ledger, stderr);
-    close_beside_sinks(output);
+    close_beside_sinks(output, is_settled);
     free_workers(output);
     return is_complete;
 }

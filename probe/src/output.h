@@ -5,6 +5,7 @@
 
 #include "health.h"
 #include "options.h"
+#include "settlement.h"
 #include "sink.h"
 #include "worker.h"
 
@@ -46,6 +47,7 @@ struct ckp_output {
     struct ckp_health *health; /* NULL without --metrics */
     struct ckp_dump *dump;     /* NULL without --ring-memory */
     FILE *ledger;              /* NULL: standard error */
+    struct ckp_settlement settlement;
 };
 
 /** Opens the sinks, gives up all privileges (whatever else is to be opened must be open by then),

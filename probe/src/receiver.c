@@ -56,7 +56,7 @@ static void take(struct ckp_receiver *receiver, const struct ckp_packet *packet)
     if (owner == receiver->index)
         ckp_worker_take(receiver->worker, packet);
     else if (!ckp_handoff_put(&receiver->others[owner].handoff, packet))
-        ckp_count(&receiver->worker->counters, CKP_COUNT_FRAMES_MISSED_WORKER, 1);
+        ckp_count(receiver->worker->counters, CKP_COUNT_FRAMES_MISSED_WORKER, 1);
 }
 
 static void take_merged(struct ckp_receiver *receiver, int64_t now_ns)
@@ -155,7 +155,7 @@ static bool is_any_gone(struct ckp_reception *reception, const struct ckp_tap_re
 static void note_ports(struct ckp_receiver *receiver)
 {
     struct ckp_tap_reading reading;
-    uint64_t *value = receiver->worker->counters.value;
+    uint64_t *value = receiver->worker->counters->value;
     struct ckp_port_reading sum = {0};
 
     if (receiver->index > 0)
@@ -206,7 +206,7 @@ static double fill_of_handoffs(const struct ckp_receiver *receiver)
 static uint32_t wanted_level(struct ckp_receiver *receiver)
 {
     const struct ckp_reception *reception = receiver->reception;
-    const uint64_t *value = receiver->worker->counters.value;
+    const uint64_t *value = receiver->worker->counters->value;
     struct ckp_pressure pressure = {
         .now_ns = ckp_clock_monotonic_ns(),
         .frames_received = frames_of_all(reception),
@@ -229,7 +229,7 @@ static void relieve(struct ckp_receiver *receiver)
     uint32_t highest = 0;
 
     atomic_store_explicit(&reception->frames_received[receiver->index],
-                          receiver->worker->counters.value[CKP_COUNT_FRAMES_RECEIVED],
+                          receiver->worker->counters->value[CKP_COUNT_FRAMES_RECEIVED],
                           memory_order_relaxed);
     atomic_store_explicit(&reception->shed_level[receiver->index], wanted_level(receiver),
                           memory_order_relaxed);

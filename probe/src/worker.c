@@ -3,18 +3,19 @@
 
 bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *reading,
                      const struct ckp_batch_config *batches, const struct ckp_flow_limits *limits,
-                     ckp_deliver_fn *deliver, void *sink)
+                     struct ckp_counters *counters, ckp_deliver_fn *deliver, void *sink)
 {
     worker->reading = *reading;
     worker->pending_count = 0;
     worker->last_ns = INT64_MIN;
     worker->stamp_step_ns = 0;
     worker->release_ns = 0;
-    worker->counters = (struct ckp_counters){0};
+    worker->own_counters = (struct ckp_counters){0};
+    worker->counters = counters ? counters : &worker->own_counters;
     worker->erspan_clocks = (struct ckp_erspan_clocks){0};
-    if (!ckp_batcher_init(&worker->batcher, batches, &worker->counters, deliver, sink))
+    if (!ckp_batcher_init(&worker->batcher, batches, worker->counters, deliver, sink))
         return false;
-    if (ckp_flow_tracker_init(&worker->tracker, limits, &worker->batcher, &worker->counters))
+    if (ckp_flow_tracker_init(&worker->tracker, limits, &worker->batcher, worker->counters))
         return true;
     ckp_batcher_free(&worker->batcher);
     return false;
@@ -51,7 +52,7 @@ static void count_peculiarities(struct ckp_counters *counters, const struct ckp_
 static void note_stamp(struct ckp_worker *worker, int64_t time_ns)
 {
     if (time_ns < worker->last_ns)
-        ckp_count(&worker->counters, CKP_COUNT_PACKETS_TIME_STEP_BACK, 1);
+        ckp_count(worker->counters, CKP_COUNT_PACKETS_TIME_STEP_BACK, 1);
     worker->last_ns = time_ns;
 }
 
@@ -68,14 +69,14 @@ static void note_stamp_step(struct ckp_worker *worker)
 
 static void settle_fate(struct ckp_worker *worker, const struct ckp_pending_frame *frame)
 {
-    ckp_count(&worker->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    ckp_count(worker->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
     if (frame->fate != CKP_COUNTERS) {
-        ckp_count(&worker->counters, frame->fate, 1);
+        ckp_count(worker->counters, frame->fate, 1);
         if (frame->fate == CKP_COUNT_FRAMES_SHED)
             ckp_flow_tracker_leave_out(&worker->tracker, &frame->tracked);
         return;
     }
-    count_peculiarities(&worker->counters, &frame->tracked.packet);
+    count_peculiarities(worker->counters, &frame->tracked.packet);
     note_stamp(worker, frame->tracked.packet.segment.time_ns);
     ckp_flow_tracker_observe(&worker->tracker, &frame->tracked);
 }
@@ -129,7 +130,7 @@ static void take_stamp(struct ckp_worker *worker, struct ckp_packet *packet,
     struct ckp_erspan_stamp stamp = ckp_erspan_stamp_read(frame, packet);
 
     packet->segment.time_ns =
-        ckp_erspan_time_ns(&worker->erspan_clocks, &worker->counters, &stamp, frame->time_ns);
+        ckp_erspan_time_ns(&worker->erspan_clocks, worker->counters, &stamp, frame->time_ns);
 }
 
 /* CKP_COUNTERS if it is a packet to be tracked. */

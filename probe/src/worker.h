@@ -39,16 +39,18 @@ struct ckp_worker {
     int64_t stamp_step_ns;    /* largest power of ten that divides the stamps so far; 0: none yet */
     int64_t release_ns;       /* when open runs and batches go out; 0: not decided */
     int64_t release_clock_ns; /* capture clock when that was decided */
-    struct ckp_counters counters;
+    struct ckp_counters *counters;
+    struct ckp_counters own_counters;
     struct ckp_erspan_clocks erspan_clocks;
     struct ckp_batcher batcher;
     struct ckp_flow_tracker tracker;
 };
 
-/** @return false if there is no memory; then nothing is to be freed */
+/** @param counters borrowed, and counted on from what they are; NULL: the worker's own
+ * @return false if there is no memory; then nothing is to be freed */
 bool ckp_worker_init(struct ckp_worker *worker, const struct ckp_frame_reading *reading,
                      const struct ckp_batch_config *batches, const struct ckp_flow_limits *limits,
-                     ckp_deliver_fn *deliver, void *sink);
+                     struct ckp_counters *counters, ckp_deliver_fn *deliver, void *sink);
 void ckp_worker_free(struct ckp_worker *worker);
 
 /**

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     struct ckp_frame_reading reading = {.tunnels = CKP_TUNNELS_INNER};
     struct ckp_worker *worker = calloc(1, sizeof *worker);
 
-    if (!worker || !ckp_worker_init(worker, &reading, &config, &limits, drop, &batches))
+    if (!worker || !ckp_worker_init(worker, &reading, &config, &limits, NULL, drop, &batches))
         return 1;
     clock_t start = clock();
     for (uint64_t i = 0; i < packets; i++) {
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         ckp_worker_take(worker, &packet);
     }
     double ns = (double)(clock() - start) * 1e9 / CLOCKS_PER_SEC;
-    const uint64_t *count = worker->counters.value;
+    const uint64_t *count = worker->counters->value;
     printf("%.0f ns a packet, %llu evicted, %llu runs cut short, %llu runs, %llu batches\n",
            ns / (double)packets, (unsigned long long)count[CKP_COUNT_FLOWS_ENDED_EVICTED],
            (unsigned long long)count[CKP_COUNT_RUNS_CUT_SHORT],

@@ -167,7 +167,7 @@ static void feed_each(struct feeder *feeder)
 
 static uint64_t runs_cut_short(const struct feeder *feeder)
 {
-    return feeder->receiver->worker->counters.value[CKP_COUNT_RUNS_CUT_SHORT];
+    return feeder->receiver->worker->counters->value[CKP_COUNT_RUNS_CUT_SHORT];
 }
 
 /* The thread of one worker. */

@@ -68,8 +68,8 @@ static void check_batch(void *sink, const struct ckp_batch *batch)
     free(bytes);
     require(packets == header.summarised_packets);
     require(header.packets + header.summarised_packets == batch->packets);
-    ckp_count(&worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
-    ckp_count(&worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    ckp_count(worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
 }
 
 /* Nothing, microseconds, half seconds, a leap of years, or a step back. */
@@ -127,7 +127,7 @@ static void observe_all(const uint8_t *data, size_t size, uint32_t mouse_packets
                                            .run_memory_bytes = 4 * 260};
     int64_t time_ns = 1700000000 * CKP_NANOS_PER_SECOND;
 
-    require(ckp_worker_init(&worker, &reading, &batches, &limits, check_batch, NULL));
+    require(ckp_worker_init(&worker, &reading, &batches, &limits, NULL, check_batch, NULL));
     for (size_t at = 0; at + 2 <= size;) {
         size_t count = data[at];
         if (count > size - at - 2)
@@ -141,7 +141,7 @@ static void observe_all(const uint8_t *data, size_t size, uint32_t mouse_packets
         at += 2 + count;
     }
     ckp_worker_finish(&worker);
-    require(ckp_ledger_is_balanced(&worker.counters, stderr));
+    require(ckp_ledger_is_balanced(worker.counters, stderr));
     ckp_worker_free(&worker);
 }
 

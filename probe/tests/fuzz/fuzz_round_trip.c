@@ -189,8 +189,8 @@ static void check_batch(void *sink, const struct ckp_batch *batch)
     REQUIRE(packets == batch->packets && packets == header.packets);
     partition->batches++;
     partition->packets += packets;
-    ckp_count(&worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
-    ckp_count(&worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    ckp_count(worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
 }
 
 /* --- what goes in --- */
@@ -420,15 +420,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     packets_sent = 0;
     time_ns = 1700000000 * CKP_NANOS_PER_SECOND;
 
-    REQUIRE(ckp_worker_init(&worker, &reading, &config, &limits, check_batch, &worker));
+    REQUIRE(ckp_worker_init(&worker, &reading, &config, &limits, NULL, check_batch, &worker));
     while (input.at < input.end)
         do_step(&input);
     ckp_worker_finish(&worker);
     for (const struct model_flow *flow = flows; flow < flows + FLOWS; flow++)
         REQUIRE(flow->seen == flow->sent && !flow->is_open);
-    REQUIRE(worker.counters.value[CKP_COUNT_FRAMES_RECEIVED] == packets_sent);
-    REQUIRE(worker.counters.value[CKP_COUNT_PACKETS_DELIVERED] == packets_sent);
-    REQUIRE(ckp_ledger_is_balanced(&worker.counters, stderr));
+    REQUIRE(worker.counters->value[CKP_COUNT_FRAMES_RECEIVED] == packets_sent);
+    REQUIRE(worker.counters->value[CKP_COUNT_PACKETS_DELIVERED] == packets_sent);
+    REQUIRE(ckp_ledger_is_balanced(worker.counters, stderr));
     ckp_worker_free(&worker);
     return 0;
 }

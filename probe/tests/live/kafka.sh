@@ -59,7 +59,7 @@ done
 python3 "$here/../kafka/many_flows.py" 3000 >"$work/many.pcap"
 
 nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
-    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --no-shed --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 3s --no-shed --state-file "$work/state" --kafka-option queue.buffering.max.kbytes=256 2>"$work/err" &
 pid=$!
 for _ in $(seq 300); do # the schema is there once the port and Kafka are open
     inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-schemas -e -q 2>/dev/null | grep -q SegmentBatch && break
@@ -94,7 +94,7 @@ read_packets=$(inside kcat -C -b "$CHOKEPOINT_KAFKA" -t tcp-segments -e -q -f '%
 
 # --- a queue that fills is pressure: whole flows are left out ---
 nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 --mouse-packets 0 \
-    --kafka "$CHOKEPOINT_KAFKA" --kafka-option queue.buffering.max.kbytes=256 --metrics 127.0.0.1:9465 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-option queue.buffering.max.kbytes=256 --state-file "$work/other" --metrics 127.0.0.1:9465 2>"$work/err" &
 pid=$!
 for _ in $(seq 300); do
     [ "$(inside curl -s http://127.0.0.1:9465/readyz)" = ok ] && break
@@ -110,7 +110,7 @@ python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "
 
 # --- told to end while the broker stands still: within 5 s, and counted ---
 nsenter "--net=/run/netns/$namespace" "$probe" --tap t --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 \
-    --kafka "$CHOKEPOINT_KAFKA" --metrics 127.0.0.1:9465 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --state-file "$work/third" --metrics 127.0.0.1:9465 2>"$work/err" &
 pid=$!
 for _ in $(seq 300); do
     [ "$(inside curl -s http://127.0.0.1:9465/readyz)" = ok ] && break
@@ -128,6 +128,43 @@ kill -CONT "$broker_pid"
 grep -q "did not take all batches within 4 s of the signal" "$work/err" || fail "said '$(cat "$work/err")'"
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["balanced"]' "$work/ledger" || fail "the ledger"
 [ "$(counter packets_delivered)" -lt "$(counter packets_encoded)" ] || fail "all is delivered: $(cat "$work/ledger")"
+
+# --- killed while the broker stands still: the next one tells, by partition, of what never came ---
+inside "$make_topic" "$CHOKEPOINT_KAFKA" killed 3
+# watch: starts a probe, whose state file is the default one, and waits until it watches.
+watch() {
+    nsenter "--net=/run/netns/$namespace" "$probe" --tap "killed-$$" --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch0 --mouse-packets 0 \
+        --kafka "$CHOKEPOINT_KAFKA" --topic killed --batch-delay 20ms --metrics 127.0.0.1:9465 2>"$work/err" &
+    pid=$!
+    for _ in $(seq 300); do
+        [ "$(inside curl -s http://127.0.0.1:9465/readyz)" = ok ] && return
+        sleep 0.1
+    done
+}
+metric() {
+    inside curl -s http://127.0.0.1:9465/metrics | awk -v name="chokepoint_probe_$1" '$1 == name || index($1, name "{") == 1 { sum += $NF } END { print sum }'
+}
+watch
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+for _ in $(seq 100); do
+    [ "$(metric packets_delivered_total)" -eq 0 ] || break
+    sleep 0.1
+done
+kill -STOP "$broker_pid"
+inside python3 "$here/send_frames.py" "$work/many.pcap" 8000 send0
+received=$(metric frames_received_total)
+kill -KILL $pid
+wait $pid 2>/dev/null
+kill -CONT "$broker_pid"
+watch
+[ "$(metric sessions_settled_total)" = 1 ] || fail "nothing was settled: $(cat "$work/err")"
+kill -TERM $pid
+wait $pid
+[ "$(counter sessions_settled) $(counter frames_lost_when_killed)" = "1 0" ] || fail "the balance is of the other session: $(cat "$work/ledger")"
+inside kcat -C -b "$CHOKEPOINT_KAFKA" -t killed -e -q -f '%p %R%s' >"$work/killed" 2>/dev/null
+balance=$(python3 "$here/check_balance.py" "$received" "$work/killed") || fail "the balance of the killed session"
+[ "${balance#* }" -gt 0 ] || fail "all batches came although the broker stood still"
+rm -f /dev/shm/chokepoint-probe-killed-$$-*
 
 [ $failures -eq 0 ] && echo "all is as expected"
 exit $((failures > 0))

@@ -95,7 +95,7 @@ done
 nsenter "--net=/run/netns/$name-server" python3 "$here/bulk.py" serve 5001 &
 pids=$!
 nsenter "--net=/run/netns/$name-probe" "$probe" --tap mirror --ledger "$work/ledger" --port net_pcap0,rx_iface_in=watch \
-    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 180s --metrics 127.0.0.1:9465 2>"$work/err" &
+    --kafka "$CHOKEPOINT_KAFKA" --kafka-timeout 180s --state-file "$work/state" --metrics 127.0.0.1:9465 2>"$work/err" &
 probe_pid=$!
 pids="$pids $probe_pid"
 for _ in $(seq 300); do

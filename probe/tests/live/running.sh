@@ -191,19 +191,26 @@ await_metric frames_received_total "$(metric port_frames_received_total)"
 end
 
 # --- killed in the midst of traffic and started again ---
-start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
+start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0 --state-file "$work/state"
 inside python3 "$here/send_frames.py" "$work/many.pcap" 300 send0 &
 sender=$!
 for _ in $(seq 100); do
     [ "$(metric packets_delivered_total)" -lt 300 ] || break
     sleep 0.05
 done
+received=$(metric frames_received_total)
 kill -KILL $pid
 wait $pid 2>/dev/null
 cp "$work/out" "$work/before"
-start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0
+start --mouse-packets 0 --batch-delay 20ms --port net_pcap0,rx_iface_in=watch0 --state-file "$work/state"
 wait $sender
+[ "$(metric sessions_settled_total)" = 1 ] || fail "sessions_settled: $(metric sessions_settled_total)"
+grep -q "^chokepoint-probe: session [0-9a-f]* of tap t had no good end: [0-9]* frames of [0-9]* were not yet written, and of [0-9]* packets it is not known whether they were delivered; its balance is published$" "$work/err" ||
+    fail "said '$(cat "$work/err")'"
 end
+# What the killed one had received and not written, to the frame, is told by the one after it.
+balance=$(python3 "$here/check_balance.py" "$received" "$work/before" "$work/out") || fail "the balance of the killed session"
+echo "frames lost and packets missing by the kill: $balance"
 python3 - "$here/../golden" "$work/before" "$work/out" <<'END' || fail "restart: see above"
 import io, sys
 sys.path.insert(0, sys.argv[1])
@@ -227,6 +234,7 @@ data = [open(path, "rb").read() for path in sys.argv[2:]]
 (before, is_torn), (after, is_after_torn) = map(batches, data)
 assert before and after and not is_after_torn
 assert len({batch["session"] for batch in before + after}) == 2, "each run has a session of its own"
+after = [batch for batch in after if batch["session"] != before[0]["session"]]
 for half in before, after:
     assert len({batch["session"] for batch in half}) == 1
     for partition in {batch["partition"] for batch in half}:
@@ -244,9 +252,26 @@ assert all(before == 0 for before, _ in first.values()), "flows of a new session
 assert any(not flags & 2 for _, flags in first.values()), "some flow was under way"
 # A torn batch is told, and nothing before it is lost.
 whole, torn = batches(data[1][:-5])
-assert torn and len(whole) == len(after) - 1
+assert torn and len(whole) == len(batches(data[1])[0]) - 1
 print(f"killed after {len(before)} batches, the last one {'torn' if is_torn else 'whole'}")
 END
+
+# --- who was told to end leaves nothing to tell, and no two probes share a state file ---
+start --port net_pcap0,rx_iface_in=watch0 --state-file "$work/state"
+[ "$(metric sessions_settled_total) $(metric sessions_unsettled_total)" = "0 0" ] || fail "an end was taken for a kill"
+inside "$probe" --tap t --output "$work/other" --port net_pcap0,rx_iface_in=watch0 --state-file "$work/state" 2>"$work/other.err"
+code=$?
+[ "$code $(cat "$work/other.err")" = "1 chokepoint-probe: state file $work/state cannot be used: is in use by another probe" ] ||
+    fail "a second probe: $code, $(cat "$work/other.err")"
+end
+
+# --- a damaged state file is told and counted, and begun anew ---
+printf 'x' | dd of="$work/state" bs=1 seek=40 conv=notrunc status=none
+start --port net_pcap0,rx_iface_in=watch0 --state-file "$work/state"
+[ "$(metric sessions_unsettled_total)" = 1 ] || fail "a damaged state file: $(cat "$work/err")"
+grep -q "^chokepoint-probe: state file $work/state is damaged: what the probe that left it had received and not delivered is not known$" "$work/err" ||
+    fail "said '$(cat "$work/err")'"
+end
 
 # --- XDP: root is needed at the start alone, losses are counted once, and the next probe takes the port over ---
 export ASAN_OPTIONS=detect_leaks=0 # libxdp leaks what it may not remove

@@ -237,13 +237,13 @@ static struct written write_flow(const uint8_t *key, const char *low, const char
         packet_between(low, 443, high, 40000, CKP_TCP_SYN | CKP_TCP_ACK),
     };
 
-    assert_true(
-        ckp_worker_init(worker, &(struct ckp_frame_reading){0}, &config, &limits, keep, &written));
+    assert_true(ckp_worker_init(worker, &(struct ckp_frame_reading){0}, &config, &limits, NULL,
+                                keep, &written));
     ckp_worker_take(worker, &packets[0]);
     ckp_worker_take(worker, &packets[1]);
     ckp_worker_finish(worker);
-    assert_int_equal(worker->counters.value[CKP_COUNT_FLOWS_STARTED], 1);
-    assert_int_equal(worker->counters.value[CKP_COUNT_FLOWS_ANONYMISED], anonymiser ? 1 : 0);
+    assert_int_equal(worker->counters->value[CKP_COUNT_FLOWS_STARTED], 1);
+    assert_int_equal(worker->counters->value[CKP_COUNT_FLOWS_ANONYMISED], anonymiser ? 1 : 0);
     ckp_worker_free(worker);
     ckp_anonymiser_free(anonymiser);
     free(worker);

@@ -126,7 +126,7 @@ static void test_equal_addresses_in_two_domains_are_two_flows(void **state)
 
     (void)state;
     assert_true(ckp_domain_rules_add(&reading.domain_rules, "vlan:101=1"));
-    assert_true(ckp_worker_init(worker, &reading, &batches, &limits, drop, NULL));
+    assert_true(ckp_worker_init(worker, &reading, &batches, &limits, NULL, drop, NULL));
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++) {
         struct ckp_frame frame = {.time_ns = CKP_NANOS_PER_SECOND + (int64_t)i};
         uint8_t *bytes = parse_hex(frames[i], &frame.captured_bytes);
@@ -136,8 +136,8 @@ static void test_equal_addresses_in_two_domains_are_two_flows(void **state)
         free(bytes);
     }
     ckp_worker_finish(worker);
-    assert_int_equal(worker->counters.value[CKP_COUNT_PACKETS_ENCODED], 3);
-    assert_int_equal(worker->counters.value[CKP_COUNT_FLOWS_STARTED], 2);
+    assert_int_equal(worker->counters->value[CKP_COUNT_PACKETS_ENCODED], 3);
+    assert_int_equal(worker->counters->value[CKP_COUNT_FLOWS_STARTED], 2);
     ckp_worker_free(worker);
     ckp_domain_rules_free(&reading.domain_rules);
     free(worker);

@@ -71,8 +71,8 @@ static void keep(void *sink, const struct ckp_batch *batch)
     read_batch_end(&reader, &header);
     assert_int_equal(packets, batch->packets);
     assert_int_equal(packets, header.packets);
-    ckp_count(&probe->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
-    ckp_count(&probe->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    ckp_count(probe->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(probe->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
     probe->batches++;
 }
 
@@ -96,7 +96,7 @@ static struct probe *new_probe(struct ckp_flow_limits limits)
     if (limits.run_memory_bytes == 0)
         limits.run_memory_bytes = 1 << 20;
     assert_non_null(probe);
-    assert_true(ckp_worker_init(&probe->worker, &reading, &config, &limits, keep, probe));
+    assert_true(ckp_worker_init(&probe->worker, &reading, &config, &limits, NULL, keep, probe));
     return probe;
 }
 
@@ -157,7 +157,7 @@ static void finish(struct probe *probe)
 
 static void expect(struct probe *probe, const char *runs)
 {
-    const uint64_t *count = probe->worker.counters.value;
+    const uint64_t *count = probe->worker.counters->value;
 
     finish(probe);
     assert_string_equal(probe->runs, runs);
@@ -614,7 +614,7 @@ static void test_runs_are_cut_short_when_memory_is_full(void **state)
     for (uint16_t port = 1000; port < 1005; port++)
         for (int i = 0; i < 2; i++)
             send(probe, port, 0, ACK, 1, (port - 1000) * 2 + i);
-    assert_int_equal(probe->worker.counters.value[CKP_COUNT_RUNS_CUT_SHORT], 1);
+    assert_int_equal(probe->worker.counters->value[CKP_COUNT_RUNS_CUT_SHORT], 1);
     expect(probe, "before 0 packets 2 until 0.000 NONE\n" /* the oldest */
                   "before 2 packets 0 until 0.000 CAPTURE_END\n"
                   "before 0 packets 2 until 0.000 CAPTURE_END\n"
@@ -684,8 +684,8 @@ static void keep_watched(void *sink, const struct ckp_batch *batch)
         flood->ends[at] += run.end_reason != CKP_END_NONE;
         flood->runs++;
     }
-    ckp_count(&flood->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
-    ckp_count(&flood->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    ckp_count(flood->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(flood->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
 }
 
 static struct flood *new_flood(uint32_t flows_max, size_t run_memory_bytes)
@@ -707,7 +707,8 @@ static struct flood *new_flood(uint32_t flows_max, size_t run_memory_bytes)
         .run_memory_bytes = run_memory_bytes,
     };
     assert_non_null(flood);
-    assert_true(ckp_worker_init(&flood->worker, &reading, &config, &limits, keep_watched, flood));
+    assert_true(
+        ckp_worker_init(&flood->worker, &reading, &config, &limits, NULL, keep_watched, flood));
     return flood;
 }
 
@@ -749,7 +750,7 @@ static void flood_a_table(int64_t syns, size_t run_memory_bytes, uint32_t living
 {
     struct flood *flood = new_flood(100000, run_memory_bytes);
     const struct ckp_flow_tracker *tracker = &flood->worker.tracker;
-    const uint64_t *count = flood->worker.counters.value;
+    const uint64_t *count = flood->worker.counters->value;
     uint32_t living_most = 0, blocks = 0;
 
     for (uint32_t at = 0; at < WATCHED; at++) {
@@ -823,7 +824,7 @@ static void test_a_full_table_of_real_flows_lets_new_ones_in(void **state)
     take_watched(flood, 0, 0, ACK, 2, 3101 * MILLI);
     ckp_worker_finish(&flood->worker);
     assert_int_equal(flood->packets[0], 3);
-    assert_int_equal(flood->worker.counters.value[CKP_COUNT_FLOWS_ENDED_CAPTURE_END], 1000);
+    assert_int_equal(flood->worker.counters->value[CKP_COUNT_FLOWS_ENDED_CAPTURE_END], 1000);
     ckp_worker_free(&flood->worker);
     free(flood);
 }
@@ -844,7 +845,7 @@ static void watch_again(struct probe *probe)
 /* As expect(), of a probe that has left out `shed` frames. */
 static void expect_but_for(struct probe *probe, uint64_t shed, const char *runs)
 {
-    uint64_t *count = probe->worker.counters.value;
+    uint64_t *count = probe->worker.counters->value;
 
     assert_int_equal(count[CKP_COUNT_FRAMES_SHED], shed);
     count[CKP_COUNT_FRAMES_RECEIVED] -= shed;
@@ -862,7 +863,7 @@ static void test_a_flow_that_is_left_out_ends_with_what_it_had(void **state)
     data(probe, 200 * MILLI);
     data(probe, 300 * MILLI);
     assert_int_equal(probe->worker.tracker.table.living, 0);
-    assert_int_equal(probe->worker.counters.value[CKP_COUNT_FLOWS_ENDED_SHED], 1);
+    assert_int_equal(probe->worker.counters->value[CKP_COUNT_FLOWS_ENDED_SHED], 1);
     watch_again(probe);
     data(probe, 400 * MILLI); /* a new flow: nothing is missing within either */
     expect_but_for(probe, 2,
@@ -923,9 +924,9 @@ static void test_flows_of_other_buckets_are_watched_as_before(void **state)
     }
     assert_in_range(watched, 1, 99);
     assert_int_equal(probe->worker.tracker.table.living, watched);
-    assert_int_equal(probe->worker.counters.value[CKP_COUNT_FRAMES_SHED], 3 * (100 - watched));
+    assert_int_equal(probe->worker.counters->value[CKP_COUNT_FRAMES_SHED], 3 * (100 - watched));
     finish(probe);
-    assert_int_equal(probe->worker.counters.value[CKP_COUNT_PACKETS_ENCODED], 3 * watched);
+    assert_int_equal(probe->worker.counters->value[CKP_COUNT_PACKETS_ENCODED], 3 * watched);
     ckp_worker_free(&probe->worker);
     free(probe);
 }
@@ -1031,7 +1032,7 @@ static void test_packets_after_a_leap_are_not_released_one_by_one(void **state)
 
 static uint64_t counted(const struct probe *probe, enum ckp_counter counter)
 {
-    return probe->worker.counters.value[counter];
+    return probe->worker.counters->value[counter];
 }
 
 static void discard(struct probe *probe)
@@ -1108,8 +1109,8 @@ static void test_a_capture_without_packets_still_tells_its_counters(void **state
     struct probe *probe = new_probe(DEFAULTS);
 
     (void)state;
-    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
-    ckp_count(&probe->worker.counters, CKP_COUNT_FRAMES_NOT_IP, 1);
+    ckp_count(probe->worker.counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    ckp_count(probe->worker.counters, CKP_COUNT_FRAMES_NOT_IP, 1);
     finish(probe);
     assert_int_equal(probe->batches, 1);
     assert_string_equal(probe->runs, "");

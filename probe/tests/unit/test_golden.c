@@ -298,10 +298,11 @@ static void encode_golden(void)
     struct ckp_counters counters = golden.counters;
 
     assert_true(ckp_batcher_init(&batcher, &golden.config, &counters, keep, NULL));
-    batcher.partitions[golden.partition].sequence = golden.sequence;
-    batcher.partitions[golden.partition].packets_before = golden.packets_before;
-    batcher.partitions[golden.partition].summarised_packets_before =
-        golden.summarised_packets_before;
+    batcher.totals[golden.partition] = (struct ckp_partition_totals){
+        .batches = golden.sequence,
+        .packets = golden.packets_before,
+        .summarised_packets = golden.summarised_packets_before,
+    };
     for (int i = 0; i < golden.run_count; i++)
         ckp_batcher_add(&batcher, golden.partition, &golden.runs[i].run, 0);
     for (int i = 0; i < golden.summary_count; i++)

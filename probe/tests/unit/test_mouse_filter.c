@@ -134,8 +134,8 @@ static void keep(void *sink, const struct ckp_batch *batch)
     assert_int_equal(batch->packets, header.packets + header.summarised_packets);
     probe->packets_before += header.packets;
     probe->summarised_packets_before += header.summarised_packets;
-    ckp_count(&probe->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
-    ckp_count(&probe->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
+    ckp_count(probe->worker.counters, CKP_COUNT_BATCHES_DELIVERED, 1);
+    ckp_count(probe->worker.counters, CKP_COUNT_PACKETS_DELIVERED, batch->packets);
 }
 
 static struct probe *new_probe(struct ckp_flow_limits limits)
@@ -156,7 +156,7 @@ static struct probe *new_probe(struct ckp_flow_limits limits)
     if (limits.run_memory_bytes == 0)
         limits.run_memory_bytes = 1 << 20;
     assert_non_null(probe);
-    assert_true(ckp_worker_init(&probe->worker, &reading, &config, &limits, keep, probe));
+    assert_true(ckp_worker_init(&probe->worker, &reading, &config, &limits, NULL, keep, probe));
     return probe;
 }
 
@@ -239,7 +239,7 @@ static void let_time_pass(struct probe *probe, int64_t from_ns, int64_t end_ns)
 static void finish(struct probe *probe)
 {
     ckp_worker_finish(&probe->worker);
-    assert_true(ckp_ledger_is_balanced(&probe->worker.counters, stderr));
+    assert_true(ckp_ledger_is_balanced(probe->worker.counters, stderr));
 }
 
 static void discard(struct probe *probe)
@@ -250,7 +250,7 @@ static void discard(struct probe *probe)
 
 static uint64_t count(const struct probe *probe, enum ckp_counter counter)
 {
-    return probe->worker.counters.value[counter];
+    return probe->worker.counters->value[counter];
 }
 
 static void expect(struct probe *probe, const char *text)

@@ -169,7 +169,7 @@ static void end_balanced(void)
 
 static uint64_t count_of(uint32_t worker, enum ckp_counter counter)
 {
-    return workers[worker].counters.value[counter];
+    return workers[worker].counters->value[counter];
 }
 
 static void test_what_waits_for_the_other_feed_at_the_end_is_encoded(void **state)
