@@ -57,6 +57,7 @@ public final class FlowAnalysis {
     private int packetsSinceCopy = MIRRORED_PACKETS + 1; // of those that tell copies, at most so many
     private int intervalQuality;
     private int lifeQuality;
+    private int repeatedPackets; // of the newest run
 
     /** An analysis without a flow yet. */
     public FlowAnalysis(AnalysisSettings settings, String tap) {
@@ -75,7 +76,8 @@ public final class FlowAnalysis {
     }
 
     /**
-     * Folds the next run in; rows come out in the order of the flow's time.
+     * Folds the next run in; rows come out in the order of the flow's time. Of a run that begins before where the last one
+     * ended, as when a capture is played anew and its runs are cut elsewhere, only what is new counts.
      *
      * @param runSession session of the batch that carried the run
      * @param timestampResolutionNanos smallest step of the packet times
@@ -89,9 +91,12 @@ public final class FlowAnalysis {
         if (first) {
             start(run, runSession, timestampResolutionNanos);
         }
-        if (finished || run.packetsBefore() < nextPacket || isOldMark(run, first)) {
+        long known = Math.max(0, nextPacket - run.packetsBefore());
+        if (finished || isKnown(run, known) || isOldMark(run, first)) {
+            repeatedPackets = run.packets();
             return RunFate.REPEATED;
         }
+        repeatedPackets = (int) known;
         boolean hole = run.packetsBefore() > nextPacket;
         if (hole) {
             onHole();
@@ -99,7 +104,7 @@ public final class FlowAnalysis {
         nextPacket = run.packetsBefore() + run.packets();
         observedUntilNanos = run.observedUntilNs();
         Packet packet = new Packet();
-        for (int i = 0; i < run.packets(); i++) {
+        for (int i = repeatedPackets; i < run.packets(); i++) {
             packet.read(run, i);
             onPacket(packet, out);
             if (hole && i == 0) {
@@ -115,6 +120,16 @@ public final class FlowAnalysis {
             closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
         return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
+    }
+
+    /** Whether its first packets, {@code known} of them or more, are all that it tells. */
+    private static boolean isKnown(Run run, long known) {
+        return known > run.packets() || (known > 0 && known == run.packets() && run.endReason() == EndReason.NONE);
+    }
+
+    /** How many packets of the newest run had been folded in before. */
+    public int repeatedPackets() {
+        return repeatedPackets;
     }
 
     private boolean isOldMark(Run run, boolean first) {

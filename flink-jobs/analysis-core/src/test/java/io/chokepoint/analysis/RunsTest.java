@@ -42,6 +42,42 @@ class RunsTest {
                         CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, CONTRIBUTED, REPEATED, REPEATED, CONTRIBUTED_AFTER_HOLE);
     }
 
+    /** A capture whose replay was killed after any of its runs, and that is played anew with runs that are cut elsewhere. */
+    @Test
+    void runsThatAreCutElsewhereAtASecondTryAddWhatIsNewAndNothingElse() {
+        List<RunSpec> first = SCRIPT.runs(new RunCutter(7, true, true));
+        List<RunSpec> second = SCRIPT.runs(TENS);
+        List<Row> undisturbed = Tap.rowsOf(second);
+
+        for (int delivered = 0; delivered < first.size(); delivered++) {
+            Tap tap = new Tap().takeAll(first.subList(0, delivered));
+            long packets = first.subList(0, delivered).stream()
+                    .mapToInt(run -> run.packets().size())
+                    .sum();
+            tap.takeAll(second);
+
+            assertThat(tap.rows()).as("after %d runs", delivered).isEqualTo(undisturbed);
+            assertThat(tap.fates()).doesNotContain(CONTRIBUTED_AFTER_HOLE);
+            assertThat(tap.repeatedPackets()).as("after %d runs", delivered).isEqualTo(packets);
+        }
+    }
+
+    /** As where a pipe fell silent: the first try had told all packets, and not yet the end. */
+    @Test
+    void theEndOfARunWhosePacketsAreKnownCounts() {
+        List<RunSpec> first = RunCutter.PROBE.cut(SCRIPT.flow(), SCRIPT.packets());
+        List<RunSpec> second = new ArrayList<>(first);
+        RunSpec last = second.remove(second.size() - 1);
+        second.add(new RunSpec(
+                last.flow(), last.flowStartNs(), last.packetsBefore(), last.observedUntilNs(), "FIN", last.packets()));
+        Tap tap = new Tap().takeAll(first).takeAll(second);
+
+        assertThat(last.packets()).isNotEmpty();
+        assertThat(tap.fates()).endsWith(REPEATED, CONTRIBUTED);
+        assertThat(tap.rows()).isEqualTo(Tap.rowsOf(second));
+        assertThat(tap.repeatedPackets()).isEqualTo(SCRIPT.packets().size());
+    }
+
     @Test
     void aHoleIsMarkedAndItsTimeIsUnknown() {
         List<RunSpec> runs = new ArrayList<>(SCRIPT.runs(TENS));

@@ -28,6 +28,7 @@ final class Tap {
     private final List<RunFate> fates = new ArrayList<>();
     private final String name;
     private long resolutionNanos = 1;
+    private long repeatedPackets;
     private FlowAnalysis analysis;
 
     Tap(String name) {
@@ -88,6 +89,7 @@ final class Tap {
 
     private void take(Run run) {
         fates.add(analysis.onRun(run, SESSION, resolutionNanos, rows::add));
+        repeatedPackets += analysis.repeatedPackets();
     }
 
     /** Goes on with a copy of the analysis, made of its state. */
@@ -109,5 +111,10 @@ final class Tap {
     /** What became of each run. */
     List<RunFate> fates() {
         return List.copyOf(fates);
+    }
+
+    /** Packets that had been folded in before they came again. */
+    long repeatedPackets() {
+        return repeatedPackets;
     }
 }

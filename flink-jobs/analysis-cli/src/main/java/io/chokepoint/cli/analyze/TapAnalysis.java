@@ -60,7 +60,7 @@ final class TapAnalysis {
             return;
         }
         SummaryRows.write(settings, tap, summaryReader.summary(), out);
-        books.runJudged(RunFate.CONTRIBUTED, batch.summaryPackets(index));
+        books.runJudged(RunFate.CONTRIBUTED, batch.summaryPackets(index), 0);
     }
 
     private void onRun(byte[] bytes, int index) throws IOException {
@@ -72,7 +72,7 @@ final class TapAnalysis {
         FlowKey key = run.key();
         FlowAnalysis flow = flows.open(key);
         RunFate fate = flow.onRun(run, batch.session(), batch.timestampResolutionNs(), out);
-        books.runJudged(fate, run.packets());
+        books.runJudged(fate, run.packets(), flow.repeatedPackets());
         if (flow.isFinished()) {
             flows.forget(key);
         }

@@ -41,9 +41,11 @@ final class TapBooks {
         rejectedBatches.merge(reason, 1L, Long::sum);
     }
 
-    void runJudged(RunFate fate, int packetsOfRun) {
+    /** Of its packets {@code repeated} had been judged before. */
+    void runJudged(RunFate fate, int packetsOfRun, int repeated) {
         runs.merge(fate, 1L, Long::sum);
-        packets.merge(fate, (long) packetsOfRun, Long::sum);
+        packets.merge(fate, (long) packetsOfRun - repeated, Long::sum);
+        packets.merge(RunFate.REPEATED, (long) repeated, Long::sum);
     }
 
     void runRejected(DecodeStatus reason, int packetsOfRun) {

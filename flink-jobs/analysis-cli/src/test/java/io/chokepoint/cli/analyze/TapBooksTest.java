@@ -17,12 +17,12 @@ class TapBooksTest {
         books.probeCounter("packets_encoded", 10);
         books.probeCounter("packets_delivered", 10);
         books.batchConsumed(10);
-        books.runJudged(RunFate.CONTRIBUTED, 6);
+        books.runJudged(RunFate.CONTRIBUTED, 6, 0);
     }
 
     @Test
     void booksInWhichEveryPacketHasOneFateBalance() {
-        books.runJudged(RunFate.REPEATED, 4);
+        books.runJudged(RunFate.REPEATED, 4, 4);
 
         assertThat(books.isBalanced()).isTrue();
     }
@@ -41,7 +41,7 @@ class TapBooksTest {
 
     @Test
     void aFrameWithoutFateUnbalancesThem() {
-        books.runJudged(RunFate.CONTRIBUTED, 4);
+        books.runJudged(RunFate.CONTRIBUTED, 4, 0);
         books.probeCounter("frames_received", 13);
 
         assertThat(books.isBalanced()).isFalse();
@@ -49,7 +49,7 @@ class TapBooksTest {
 
     @Test
     void aRejectedBatchUnbalancesThem() {
-        books.runJudged(RunFate.CONTRIBUTED, 4);
+        books.runJudged(RunFate.CONTRIBUTED, 4, 0);
         books.batchRejected(DecodeStatus.UNKNOWN_SCHEMA);
 
         assertThat(books.isBalanced()).isFalse();
@@ -57,7 +57,7 @@ class TapBooksTest {
 
     @Test
     void aPacketTheProbeDidNotDeliverUnbalancesThemUnlessItSaysSo() {
-        books.runJudged(RunFate.CONTRIBUTED, 4);
+        books.runJudged(RunFate.CONTRIBUTED, 4, 0);
         books.probeCounter("frames_received", 13);
         books.probeCounter("packets_encoded", 11);
         assertThat(books.isBalanced()).isFalse();

@@ -55,16 +55,32 @@ final class FateCounts {
         }
     }
 
-    void folded(TapRun run, RunFate fate) {
-        count(run, fate.ordinal());
+    /** A run was folded in; of its packets {@code repeated} had been before. */
+    void folded(TapRun run, RunFate fate, int repeated) {
+        Tally tally = tallyOf(run);
+        countRun(tally, fate.ordinal());
+        countPackets(tally, fate.ordinal(), run.packets() - repeated);
+        countPackets(tally, RunFate.REPEATED.ordinal(), repeated);
     }
 
     void malformed(TapRun run) {
-        count(run, MALFORMED_INDEX);
+        Tally tally = tallyOf(run);
+        countRun(tally, MALFORMED_INDEX);
+        countPackets(tally, MALFORMED_INDEX, run.packets());
+    }
+
+    private void countRun(Tally tally, int index) {
+        tally.runs[index]++;
+        runs[index].inc();
+    }
+
+    private void countPackets(Tally tally, int index, int count) {
+        tally.packets[index] += count;
+        packets[index].inc(count);
     }
 
     @SuppressWarnings("ReferenceEquality") // the same object is a short cut, another one is looked up
-    private void count(TapRun run, int index) {
+    private Tally tallyOf(TapRun run) {
         Tally tally = last;
         // The runs of a batch follow each other and share their origin.
         if (tally == null || run.origin() != lastOrigin) {
@@ -72,17 +88,14 @@ final class FateCounts {
             last = tally;
             lastOrigin = run.origin();
         }
-        tally.runs[index]++;
-        tally.packets[index] += run.packets();
-        runs[index].inc();
-        packets[index].inc(run.packets());
+        return tally;
     }
 
     /** Tells everything counted since the last time. */
     void drain(Consumer<LedgerEntry> ledger) {
         tallies.forEach((source, tally) -> {
             for (int i = 0; i < KINDS; i++) {
-                if (tally.runs[i] > 0) {
+                if (tally.runs[i] > 0 || tally.packets[i] > 0) {
                     Amount amount = new Amount(0, tally.runs[i], tally.packets[i]);
                     ledger.accept(new LedgerEntry.Fate(source.origin, source.minute, label(i), amount));
                 }

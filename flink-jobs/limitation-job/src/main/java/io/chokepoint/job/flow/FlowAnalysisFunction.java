@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
 import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.RunFate;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
@@ -89,11 +90,10 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         String tap = element.key().tap();
         FlowAnalysis analysis = flow == null ? new FlowAnalysis(settings, tap) : flow.analysis(settings, tap);
         if (flow == null) {
-            flow = FlowState.empty(context.timestamp() + idleMillis);
+            flow = FlowState.empty(arrivalMillis(context) + idleMillis);
         }
-        fates.folded(
-                element,
-                analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out)));
+        RunFate fate = analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out));
+        fates.folded(element, fate, analysis.repeatedPackets());
         if (analysis.isFinished()) {
             forget(flow, isNew, context);
             return;
@@ -101,9 +101,17 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         if (isNew) {
             context.timerService().registerEventTimeTimer(flow.timerMillis());
         }
-        flow.touch(context.timestamp());
+        flow.touch(arrivalMillis(context));
         flow.keep(analysis, scratch);
         state.update(flow);
+    }
+
+    /**
+     * Time of the log, or of those who are ahead in it: a partition that comes back late, as after an outage of its broker,
+     * must not have its flows ended as soon as they come, and anew at each watermark.
+     */
+    private static long arrivalMillis(Context context) {
+        return Math.max(context.timestamp(), context.timerService().currentWatermark());
     }
 
     private void forget(FlowState flow, boolean isNew, Context context) {
