@@ -44,8 +44,18 @@ final class TapRuns {
         return of(script(clientPort, dataPackets).runs(RunCutter.PROBE));
     }
 
+    /** As {@link #flow}, of another time. */
+    static List<TapRun> flowOf(String start, int clientPort, int dataPackets) {
+        return of(script(start, clientPort, dataPackets).runs(RunCutter.PROBE));
+    }
+
     private static PacketScript script(int clientPort, int dataPackets) {
+        return script("2026-01-01T00:00:00Z", clientPort, dataPackets);
+    }
+
+    private static PacketScript script(String start, int clientPort, int dataPackets) {
         return PacketScript.parse("""
+                start %s
                 flow A 10.0.0.1:%d B 10.0.0.2:443
                 timestamps
                 mss 1448
@@ -57,7 +67,7 @@ final class TapRuns {
                 +0.001 B > A .  0:0(0) ack @  win 509
                 }
                 end FIN
-                """.formatted(clientPort, dataPackets));
+                """.formatted(start, clientPort, dataPackets));
     }
 
     /** A flow with losses that fills 20 Mbit/s for some seconds: some thousand packets. */
@@ -114,6 +124,15 @@ final class TapRuns {
         return rows;
     }
 
+    /** The same of a flow whose end never comes. */
+    static List<String> rowsOfTheCoreGivenUp(List<TapRun> runs) {
+        RowEncoder encoder = new RowEncoder();
+        List<String> rows = new ArrayList<>();
+        RowSink sink = row -> rows.add(hex(encoder.encode(row)));
+        analyse(runs, sink).finish(sink);
+        return rows;
+    }
+
     /** What the core's rows say of their quality. */
     static List<Long> qualityOfTheCore(List<TapRun> runs) {
         List<Long> flags = new ArrayList<>();
@@ -121,10 +140,11 @@ final class TapRuns {
         return flags;
     }
 
-    private static void analyse(List<TapRun> runs, RowSink sink) {
+    private static FlowAnalysis analyse(List<TapRun> runs, RowSink sink) {
         FlowAnalysis analysis =
                 new FlowAnalysis(AnalysisSettings.DEFAULT, runs.get(0).key().tap());
         runs.forEach(run -> analysis.onRun(decoded(run), 1, 1, sink));
+        return analysis;
     }
 
     /** The bytes of a row as text. */
