@@ -51,7 +51,7 @@ final class Stack implements AutoCloseable {
                 }
             }
             stack.chokepoint("migrate", "--partitions", partitions).run().succeeded();
-            stack.submit(parallelism, jobOptions);
+            stack.job = stack.submit(parallelism, jobOptions);
             return stack;
         } catch (Throwable e) {
             stack.close();
@@ -59,8 +59,9 @@ final class Stack implements AutoCloseable {
         }
     }
 
-    private void submit(int parallelism, String... jobOptions) {
-        job = service("flink", "run", "-d", "-p", parallelism)
+    /** Submits a job, and returns its id. */
+    String submit(int parallelism, String... jobOptions) {
+        return service("flink", "run", "-d", "-p", parallelism)
                 .with(Command.ROOT.resolve("flink-jobs/limitation-job/target/limitation-job.jar"))
                 .with((Object[]) jobOptions)
                 .run()

@@ -22,7 +22,11 @@ public final class JobOptions {
         TOPIC("name", "tcp-segments", null, "Where probes write segment batches."),
         REJECTED_TOPIC("name", "tcp-segments-rejected", null, "Where records go that cannot be used, with the reason."),
         SCHEMA_TOPIC("name", "tcp-schemas", null, "Where probes publish their schema."),
-        GROUP("name", "limitation-job", null, "Consumer group, for watching the lag; progress is in checkpoints."),
+        GROUP(
+                "name",
+                "limitation-job",
+                null,
+                "Consumer group, for watching the lag, and name of the job; progress is in checkpoints."),
         HASH_SEED("number", "0", null, "Seed of the flow hash; batches with another one are refused."),
         BOUNDED("true|false", "false", null, "Whether the job ends at what the topic holds when it starts."),
         INTERVAL("duration", "1 s", null, "Length of an interval."),

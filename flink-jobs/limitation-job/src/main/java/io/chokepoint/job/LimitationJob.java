@@ -74,7 +74,7 @@ public final class LimitationJob {
             StreamExecutionEnvironment environment =
                     StreamExecutionEnvironment.getExecutionEnvironment(configuration());
             build(environment, options, partitions);
-            environment.execute("limitation-job");
+            environment.execute(options.group());
         } catch (WrongOption e) {
             System.err.println("limitation-job: " + e.getMessage());
             System.exit(WRONG_OPTIONS);

@@ -19,7 +19,7 @@ public final class Migrate {
             Creates the topics and the tables, or brings them to this version. Running it again does no harm.
 
               --kafka HOST:PORT,...     brokers (CHOKEPOINT_KAFKA, default 127.0.0.1:19092)
-              --partitions N            partitions of a new topic tcp-segments; the number of one that is there never changes
+              --partitions N            partitions of new topics for segments; the number of one that is there never changes
               --replication N           copies of new topics (default: the brokers' choice)
               --clickhouse URL          HTTP interface (CHOKEPOINT_CLICKHOUSE, default http://127.0.0.1:18123)
               --database NAME           database, created if missing (CHOKEPOINT_CLICKHOUSE_DATABASE, default chokepoint)
@@ -39,7 +39,7 @@ public final class Migrate {
             "--password-file",
             "--only",
             "--schemas");
-    private static final String PARTITIONED_BY_FLOW = "tcp-segments";
+    private static final Set<String> PARTITIONED_BY_FLOW = Set.of("tcp-segments", "tcp-segments-replay");
     private static final int MAX_PARTITIONS = 65_536;
     private static final int MAX_REPLICATION = 15;
 
@@ -89,7 +89,7 @@ public final class Migrate {
     private static List<TopicSpec> topics(Path schemas, Settings settings) throws WrongOption, IOException {
         Integer partitions = settings.integer("--partitions", 1, MAX_PARTITIONS);
         return TopicSpec.readAll(schemas.resolve("kafka/topics.properties")).stream()
-                .map(topic -> partitions != null && topic.name().equals(PARTITIONED_BY_FLOW)
+                .map(topic -> partitions != null && PARTITIONED_BY_FLOW.contains(topic.name())
                         ? topic.withPartitions(partitions)
                         : topic)
                 .toList();

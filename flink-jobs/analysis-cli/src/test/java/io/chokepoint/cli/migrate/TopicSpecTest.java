@@ -20,7 +20,8 @@ class TopicSpecTest {
 
         assertThat(topics)
                 .extracting(TopicSpec::name)
-                .containsExactlyInAnyOrder("tcp-segments", "tcp-segments-rejected", "tcp-schemas");
+                .containsExactlyInAnyOrder(
+                        "tcp-segments", "tcp-segments-replay", "tcp-segments-rejected", "tcp-schemas");
         assertThat(topics)
                 .filteredOn(topic -> topic.name().equals("tcp-segments"))
                 .singleElement()
