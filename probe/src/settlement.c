@@ -12,6 +12,7 @@
 
 #define CLAUSE_BYTES_MAX 128
 #define POLL_US          2000
+#define ANSWER_NS        (5 * CKP_NANOS_PER_SECOND) /* meanwhile ports fill up */
 
 static const char *topic_of(const struct ckp_options *options)
 {
@@ -97,11 +98,10 @@ static bool is_answered(const struct ckp_counters *counters)
            counters->value[CKP_COUNT_BATCHES_ENCODED];
 }
 
-static const char *tell(struct ckp_killed_session *killed, const struct ckp_options *options,
-                        const struct teller *teller, const volatile sig_atomic_t *stop)
+static const char *tell(struct ckp_killed_session *killed, const struct teller *teller,
+                        const volatile sig_atomic_t *stop)
 {
-    int64_t timeout_ns = (int64_t)ckp_option_number(options, CKP_OPTION_KAFKA_TIMEOUT);
-    int64_t deadline_ns = ckp_clock_monotonic_ns() + timeout_ns;
+    int64_t deadline_ns = ckp_clock_monotonic_ns() + ANSWER_NS;
     struct teller self = *teller;
 
     if (!ckp_killed_session_tell(killed, CKP_SCHEMA_FINGERPRINT, deliver, &self))
@@ -125,7 +125,7 @@ static const char *settle(struct ckp_killed_session *killed, const struct ckp_op
         return "it was of another topic";
     if (!ckp_killed_session_close_books(killed))
         return "its numbers do not go together";
-    return tell(killed, options, teller, stop);
+    return tell(killed, teller, stop);
 }
 
 static uint64_t sum(const struct ckp_killed_session *killed, enum ckp_counter counter)
