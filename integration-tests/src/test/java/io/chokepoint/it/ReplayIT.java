@@ -56,7 +56,7 @@ class ReplayIT {
         Path capture = copy("bergen-before", "killed-file");
         // One record at a time, and none at once: the probe is in the midst for many seconds.
         Process killed = probe("killed-file", capture)
-                .with("--batch-bytes", 1, "--kafka-option", "queue.buffering.max.messages=1")
+                .with("--batch-bytes", "1B", "--kafka-option", "queue.buffering.max.messages=1")
                 .with("--kafka-option", "linger.ms=200")
                 .start(directory.resolve("out"), directory.resolve("err"));
         awaitConsumed("killed-file");
