@@ -84,6 +84,9 @@ public final class FlowAnalysis {
      */
     public RunFate onRun(Run run, long runSession, long timestampResolutionNanos, RowSink out) {
         if (started && (runSession != session || run.flowStartNs() != flowStartNanos)) {
+            if (runSession != session) {
+                mark(Quality.HOLE); // a probe that was not killed would have told the end
+            }
             finish(out);
             reset();
         }

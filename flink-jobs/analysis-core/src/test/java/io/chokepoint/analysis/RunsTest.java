@@ -6,8 +6,10 @@ import static io.chokepoint.analysis.RunFate.CONTRIBUTED_AFTER_HOLE;
 import static io.chokepoint.analysis.RunFate.REPEATED;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.testkit.Packet;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import io.chokepoint.testkit.RunSpec;
@@ -214,6 +216,48 @@ class RunsTest {
         assertThat(tap.rows().subList(0, rowsBefore))
                 .allSatisfy(row -> assertThat(row.get(RowField.INTERVAL_END)).isLessThan(1_767_225_601_000_000_000L));
         Timeline.check(after, tap.rows().subList(rowsBefore, tap.rows().size()));
+    }
+
+    /** Killed in the first second, started again in the second one: the flow ends with a hole, and goes on as one that was met in its midst. */
+    @Test
+    void theFlowOfAKilledProbeIsMarkedWhereItBreaksOff() {
+        PacketScript script = PacketScript.parse(Timeline.OPENING + """
+                repeat 300 {
+                +0.000 A > B P. +1448  ack @
+                +0.010 B > A .  0:0(0) ack @ win 509
+                }
+                end FIN
+                """);
+        List<Packet> packets = script.packets();
+        List<RunSpec> killed = RunCutter.PROBE.cut(script.flow(), packets.subList(0, 120));
+        List<RunSpec> next = RunCutter.PROBE.cutAndEnd(script.flow(), packets.subList(260, packets.size()), "FIN", 0);
+        Tap tap = new Tap().takeAll(killed);
+        int before = tap.rows().size();
+        tap.nextSession().takeAll(next);
+        List<Row> rows = tap.rows();
+        List<Row> broken =
+                rows.stream().filter(row -> isMarked(row, Quality.HOLE)).toList();
+        List<Row> goingOn =
+                rows.stream().filter(row -> isMarked(row, Quality.SYN_MISSED)).toList();
+
+        assertThat(before).isZero();
+        assertThat(tap.fates()).containsOnly(CONTRIBUTED);
+        assertThat(broken).as("its interval and its life").hasSize(2);
+        assertThat(goingOn).isNotEmpty().doesNotContainAnyElementsOf(broken);
+        assertThat(rows).hasSize(broken.size() + goingOn.size());
+    }
+
+    /** One that was told to end has told it of its flows. */
+    @Test
+    void aProbeThatEndsLeavesNoHole() {
+        Tap tap = new Tap().takeAll(SCRIPT.runs(TENS)).nextSession();
+        tap.take(SCRIPT.runs(TENS).get(0));
+
+        assertThat(tap.rows()).noneMatch(row -> isMarked(row, Quality.HOLE));
+    }
+
+    private static boolean isMarked(Row row, Quality quality) {
+        return (row.get(RowField.QUALITY) & 1L << quality.ordinal()) != 0;
     }
 
     @Test

@@ -20,13 +20,14 @@ import java.util.Map;
 /** The analysis of one flow at one tap: runs go in by their bytes, rows and fates are kept. */
 final class Tap {
     private static final BatchEncoder ENCODER = new BatchEncoder(BatchHeader.ofTap("leaf1"));
-    private static final long SESSION = 1;
+    private static final long FIRST_SESSION = 1;
 
     private final RunReader reader = new RunReader();
     private final Run reused = new Run(); // the analysis may keep nothing of it
     private final List<Row> rows = new ArrayList<>();
     private final List<RunFate> fates = new ArrayList<>();
     private final String name;
+    private long session = FIRST_SESSION;
     private long resolutionNanos = 1;
     private long repeatedPackets;
     private FlowAnalysis analysis;
@@ -67,6 +68,12 @@ final class Tap {
         return this;
     }
 
+    /** What comes from now on is of a probe that was started anew. */
+    Tap nextSession() {
+        session++;
+        return this;
+    }
+
     Tap takeAll(List<RunSpec> runs) {
         runs.forEach(this::take);
         return this;
@@ -88,7 +95,7 @@ final class Tap {
     }
 
     private void take(Run run) {
-        fates.add(analysis.onRun(run, SESSION, resolutionNanos, rows::add));
+        fates.add(analysis.onRun(run, session, resolutionNanos, rows::add));
         repeatedPackets += analysis.repeatedPackets();
     }
 
