@@ -37,6 +37,12 @@ public final class JobOptions {
                 "40 min",
                 null,
                 "Silence of the log after which a flow without end mark is ended; at least 30 min."),
+        LIVE_FLOWS(
+                "number",
+                "10000",
+                null,
+                "Flows with the newest packets that each slot keeps as objects, of 8 to 18 KiB; others are bytes in the "
+                        + "state, read and written for each run."),
         CLICKHOUSE("url", "http://127.0.0.1:18123", "CHOKEPOINT_CLICKHOUSE", "HTTP interface of ClickHouse."),
         CLICKHOUSE_DATABASE("name", "chokepoint", "CHOKEPOINT_CLICKHOUSE_DATABASE", "Database of the tables."),
         CLICKHOUSE_USER("name", "chokepoint_writer", "CHOKEPOINT_CLICKHOUSE_WRITER_USER", "User that inserts."),
@@ -127,6 +133,7 @@ public final class JobOptions {
         clickHouse();
         hashSeed();
         isBounded();
+        liveFlows();
         kafka();
         if (idle().compareTo(SHORTEST_IDLE) < 0) {
             throw wrong(Option.IDLE, "at least 30 min");
@@ -248,6 +255,11 @@ public final class JobOptions {
     /** Silence that ends a flow. */
     public Duration idle() throws WrongOption {
         return duration(Option.IDLE);
+    }
+
+    /** Most flows of a slot that are objects. */
+    public int liveFlows() throws WrongOption {
+        return numberFrom(1, Option.LIVE_FLOWS);
     }
 
     public String topic() {

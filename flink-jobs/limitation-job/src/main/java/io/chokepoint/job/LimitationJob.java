@@ -112,7 +112,7 @@ public final class LimitationJob {
         connect(
                 records,
                 new BatchSplitter(topic, schemas, options.settings()),
-                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic()),
+                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic(), options.liveFlows()),
                 new ClickHouseSink(options.clickHouse()),
                 rejected(options));
     }

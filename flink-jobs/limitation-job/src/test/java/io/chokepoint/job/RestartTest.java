@@ -95,10 +95,10 @@ class RestartTest {
         FAILURES.set(0);
     }
 
-    @ParameterizedTest(name = "parallelism {0}, {1}")
-    @CsvSource({"1, hashmap", "2, hashmap", "2, rocksdb"})
-    void aRestartChangesNothing(int parallelism, String backend) throws Exception {
-        run(parallelism, backend);
+    @ParameterizedTest(name = "parallelism {0}, {1}, {2} live flows")
+    @CsvSource({"1, hashmap, 1000", "2, hashmap, 2", "2, rocksdb, 1000", "2, rocksdb, 2"})
+    void aRestartChangesNothing(int parallelism, String backend, int liveFlows) throws Exception {
+        run(parallelism, backend, liveFlows);
 
         assertThat(FAILURES).as("failures").hasValue(1);
         assertThat(rows()).isEqualTo(rowsOfTheCore());
@@ -110,9 +110,10 @@ class RestartTest {
                 .hasSize(badRecords());
     }
 
-    private static void run(int parallelism, String backend) throws Exception {
+    private static void run(int parallelism, String backend, int liveFlows) throws Exception {
         Configuration configuration = LimitationJob.configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, backend);
+        configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
         configuration.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(50));
         configuration.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
         configuration.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ZERO);
@@ -133,7 +134,7 @@ class RestartTest {
                         new BatchSplitter.Topic("tcp-segments", PARTITIONS, 0),
                         new WriterSchemas(new None()),
                         AnalysisSettings.DEFAULT),
-                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments"),
+                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments", liveFlows),
                 new Collect<>(Into.ROWS),
                 new Collect<>(Into.REJECTED));
         environment.execute();

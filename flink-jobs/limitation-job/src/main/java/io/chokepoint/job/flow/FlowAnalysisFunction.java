@@ -22,6 +22,7 @@ import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.core.memory.DataOutputSerializer;
+import org.apache.flink.streaming.api.TimerService;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
@@ -29,8 +30,9 @@ import org.apache.flink.util.OutputTag;
 /**
  * Gives every flow at every tap its {@link FlowAnalysis} for as long as the flow lives. Decides nothing about TCP.
  *
- * <p>State exists if and only if exactly one timer does. Both go with the flow's end mark; the timer is for flows whose
- * end never comes, and it alone looks at the time of the log.
+ * <p>Flows live in {@link LiveFlows}; keyed state is what checkpoints need of them, and where those go that had no run for
+ * long. State exists if and only if exactly one timer does. Both go with the flow's end mark; the timer is for flows whose end
+ * never comes, and it alone looks at the time of the log.
  */
 public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, TapRun, EncodedRow> {
     /** What the ledger is told. */
@@ -46,21 +48,28 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     private final int version;
     private final long idleMillis;
     private final String topic;
+    private final int liveFlows;
     private transient AnalysisSettings settings;
     private transient ValueState<FlowState> state;
     private transient DataOutputSerializer scratch;
+    private transient LiveFlows live;
     private transient FateCounts fates;
     private transient RunReader reader;
     private transient Run run;
     private transient RowEncoder encoder;
 
-    /** Flows of which the log of {@code topic} brings nothing for {@code idle} are ended. */
-    public FlowAnalysisFunction(AnalysisSettings settings, Duration idle, String topic) {
+    /**
+     * Flows of which the log of {@code topic} brings nothing for {@code idle} are ended.
+     *
+     * @param liveFlows how many are kept as objects at most
+     */
+    public FlowAnalysisFunction(AnalysisSettings settings, Duration idle, String topic, int liveFlows) {
         this.intervalNanos = settings.intervalNanos();
         this.layer = settings.layer();
         this.version = settings.version();
         this.idleMillis = idle.toMillis();
         this.topic = topic;
+        this.liveFlows = liveFlows;
     }
 
     @Override
@@ -68,6 +77,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         settings = new AnalysisSettings(intervalNanos, layer, version);
         state = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings)));
+        live = new LiveFlows(liveFlows);
         scratch = new DataOutputSerializer(SCRATCH_BYTES);
         fates = new FateCounts(getRuntimeContext().getMetricGroup());
         reader = new RunReader();
@@ -85,25 +95,19 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             return;
         }
 
-        FlowState flow = state.value();
-        boolean isNew = flow == null;
-        String tap = element.key().tap();
-        FlowAnalysis analysis = flow == null ? new FlowAnalysis(settings, tap) : flow.analysis(settings, tap);
-        if (flow == null) {
-            flow = FlowState.empty(arrivalMillis(context) + idleMillis);
-        }
+        LiveFlows.Flow known = live.get(element.key());
+        LiveFlows.Flow flow = known == null ? stored(element.key()) : known;
+        FlowAnalysis analysis = flow.analysis();
         RunFate fate = analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out));
         fates.folded(element, fate, analysis.repeatedPackets());
         if (analysis.isFinished()) {
-            forget(flow, isNew, context);
+            forget(element.key(), flow, context);
             return;
         }
-        if (isNew) {
-            context.timerService().registerEventTimeTimer(flow.timerMillis());
-        }
         flow.touch(arrivalMillis(context));
-        flow.keep(analysis, scratch);
-        state.update(flow);
+        if (known == null) {
+            live.add(element.key(), flow);
+        }
     }
 
     /**
@@ -114,8 +118,17 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         return Math.max(context.timestamp(), context.timerService().currentWatermark());
     }
 
-    private void forget(FlowState flow, boolean isNew, Context context) {
-        if (!isNew) {
+    /** As the keyed state knows it, or new. */
+    private LiveFlows.Flow stored(FlowAtTap key) throws Exception {
+        FlowState stored = state.value();
+        return stored == null
+                ? LiveFlows.Flow.ofNew(new FlowAnalysis(settings, key.tap()))
+                : LiveFlows.Flow.ofStored(stored.analysis(settings, key.tap()), stored);
+    }
+
+    private void forget(FlowAtTap key, LiveFlows.Flow flow, Context context) {
+        live.remove(key);
+        if (flow.isStored()) {
             context.timerService().deleteEventTimeTimer(flow.timerMillis());
             state.clear();
         }
@@ -128,16 +141,47 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     /** The timer of a flow that goes on moves ahead; the flow whose end never came is ended. */
     @Override
     public void onTimer(long timerMillis, OnTimerContext context, Collector<EncodedRow> out) throws Exception {
-        FlowState flow = requireNonNull(state.value(), "a timer outlived its flow");
-        long idleAtMillis = flow.touchedMillis() + idleMillis;
+        FlowAtTap key = context.getCurrentKey();
+        FlowState stored = requireNonNull(state.value(), "a timer outlived its flow");
+        LiveFlows.Flow flow = live.get(key);
+        long idleAtMillis = (flow == null ? stored.touchedMillis() : flow.touchedMillis()) + idleMillis;
         if (timerMillis < idleAtMillis && context.timerService().currentWatermark() < idleAtMillis) {
-            flow.moveTimer(idleAtMillis);
             context.timerService().registerEventTimeTimer(idleAtMillis);
-            state.update(flow);
+            state.update(stored.withTimer(idleAtMillis));
+            if (flow != null) {
+                flow.moveTimer(idleAtMillis);
+            }
             return;
         }
-        flow.analysis(settings, context.getCurrentKey().tap()).finish(rowsInto(out));
+        FlowAnalysis analysis = flow == null ? stored.analysis(settings, key.tap()) : flow.analysis();
+        analysis.finish(rowsInto(out));
+        live.remove(key);
         state.clear();
+    }
+
+    /** The keyed state gets all that a checkpoint needs. */
+    void saveFlows(LiveFlows.Store store) throws Exception {
+        live.saveAll(store);
+    }
+
+    /** From now on, timers look after each flow that is idle at {@code watermarkMillis}. */
+    void saveIdleFlows(long watermarkMillis, LiveFlows.Store store) throws Exception {
+        live.saveUntimedSince(watermarkMillis - idleMillis, store);
+    }
+
+    /** The keyed state gets what there is no more room for. */
+    void saveSurplusFlows(LiveFlows.Store store) throws Exception {
+        live.saveSurplus(store);
+    }
+
+    /** Puts a flow, whose key is the current one, into the keyed state. */
+    void save(LiveFlows.Flow flow, TimerService timers) throws Exception {
+        if (!flow.isStored()) {
+            flow.moveTimer(flow.touchedMillis() + idleMillis);
+            timers.registerEventTimeTimer(flow.timerMillis());
+        }
+        state.update(FlowState.of(flow.analysis(), flow.touchedMillis(), flow.timerMillis(), scratch));
+        flow.saved();
     }
 
     /** Tells the ledger what was counted since the last time. */

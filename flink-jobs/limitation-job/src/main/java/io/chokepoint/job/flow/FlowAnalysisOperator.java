@@ -2,12 +2,15 @@
 package io.chokepoint.job.flow;
 
 import io.chokepoint.job.sink.EncodedRow;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.streaming.api.SimpleTimerService;
 import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Runs {@link FlowAnalysisFunction} and tells the ledger before every checkpoint: what was counted belongs to the same
- * checkpoint as the runs it was counted for.
+ * Runs {@link FlowAnalysisFunction}. Before every checkpoint it has the flows saved, and tells the ledger: what was counted
+ * belongs to the same checkpoint as the runs it was counted for.
  */
 public final class FlowAnalysisOperator extends KeyedProcessOperator<FlowAtTap, TapRun, EncodedRow> {
     private static final long serialVersionUID = 1L;
@@ -17,9 +20,23 @@ public final class FlowAnalysisOperator extends KeyedProcessOperator<FlowAtTap, 
     }
 
     @Override
+    public void processElement(StreamRecord<TapRun> run) throws Exception {
+        super.processElement(run);
+        function().saveSurplusFlows(this::save);
+    }
+
+    /** Not in {@code snapshotState}: some backends have written the timers by then. */
+    @Override
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
         super.prepareSnapshotPreBarrier(checkpointId);
+        function().saveFlows(this::save);
         tellLedger();
+    }
+
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        function().saveIdleFlows(mark.getTimestamp(), this::save);
+        super.processWatermark(mark);
     }
 
     @Override
@@ -29,7 +46,20 @@ public final class FlowAnalysisOperator extends KeyedProcessOperator<FlowAtTap, 
     }
 
     private void tellLedger() {
-        FlowAnalysisFunction function = (FlowAnalysisFunction) userFunction;
-        function.drainFates(entry -> output.collect(FlowAnalysisFunction.LEDGER, new StreamRecord<>(entry)));
+        function().drainFates(entry -> output.collect(FlowAnalysisFunction.LEDGER, new StreamRecord<>(entry)));
+    }
+
+    private void save(FlowAtTap key, LiveFlows.Flow flow) throws Exception {
+        setCurrentKey(key);
+        // Those of the function: services of an operator are told apart by name.
+        function()
+                .save(
+                        flow,
+                        new SimpleTimerService(
+                                getInternalTimerService("user-timers", VoidNamespaceSerializer.INSTANCE, this)));
+    }
+
+    private FlowAnalysisFunction function() {
+        return (FlowAnalysisFunction) userFunction;
     }
 }

@@ -10,23 +10,20 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.api.common.typeutils.TypeSerializerSchemaCompatibility;
 import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
 import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.DataOutputView;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a flow's state, the same for heap and RocksDB, mouse and elephant: a version, the two instants, then, behind
+ * The bytes of a flow's state, the same for heap and RocksDB: a version, the two instants, then, behind
  * its length, what {@link FlowAnalysis#writeTo} writes, which has a version of its own.
  */
 public final class FlowStateSerializer extends TypeSerializer<FlowState> {
     private static final long serialVersionUID = 1L;
     private static final int VERSION = 1;
-    private static final int TYPICAL_BYTES = 4096;
 
     private final long intervalNanos;
     private final Layer layer;
     private final int analysisVersion;
-    private transient @Nullable DataOutputSerializer scratch;
 
     public FlowStateSerializer(AnalysisSettings settings) {
         this.intervalNanos = settings.intervalNanos();
@@ -40,19 +37,12 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
 
     @Override
     public void serialize(FlowState state, DataOutputView target) throws IOException {
-        byte[] analysis = state.analysisBytes(scratch());
+        byte[] analysis = state.analysisBytes();
         target.writeByte(VERSION);
         target.writeLong(state.touchedMillis());
         target.writeLong(state.timerMillis());
         target.writeInt(analysis.length);
         target.write(analysis);
-    }
-
-    private DataOutputSerializer scratch() {
-        if (scratch == null) {
-            scratch = new DataOutputSerializer(TYPICAL_BYTES);
-        }
-        return scratch;
     }
 
     @Override
@@ -73,19 +63,14 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
         return deserialize(source);
     }
 
-    /** The heap backend copies what it changes while a checkpoint is written. */
     @Override
     public FlowState copy(FlowState from) {
-        try {
-            return FlowState.ofBytes(from.analysisBytes(scratch()), from.touchedMillis(), from.timerMillis());
-        } catch (IOException e) {
-            throw new IllegalStateException("memory does not fail", e);
-        }
+        return from;
     }
 
     @Override
     public FlowState copy(FlowState from, FlowState reuse) {
-        return copy(from);
+        return from;
     }
 
     @Override
@@ -95,18 +80,17 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
 
     @Override
     public boolean isImmutableType() {
-        return false;
+        return true;
     }
 
-    /** With a buffer of its own: the copies are used by several threads. */
     @Override
     public FlowStateSerializer duplicate() {
-        return new FlowStateSerializer(settings());
+        return this;
     }
 
     @Override
     public FlowState createInstance() {
-        return FlowState.empty(0);
+        return FlowState.ofBytes(new byte[0], 0, 0);
     }
 
     @Override

@@ -28,12 +28,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class FlowAnalysisOperatorTest {
     private static final Duration IDLE = Duration.ofMinutes(40);
     private static final long IDLE_MILLIS = IDLE.toMillis();
     private static final long NOW = 1_800_000_000_000L;
+    private static final int MANY = 1_000;
 
     /** Where state can live. */
     enum Backend {
@@ -49,7 +50,7 @@ class FlowAnalysisOperatorTest {
 
     @BeforeEach
     void open() throws Exception {
-        harness = harness(Backend.HEAP);
+        harness = harness(Backend.HEAP, MANY);
         harness.open();
     }
 
@@ -58,9 +59,10 @@ class FlowAnalysisOperatorTest {
         harness.close();
     }
 
-    private static KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness(Backend backend)
-            throws Exception {
-        FlowAnalysisFunction function = new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments");
+    private static KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness(
+            Backend backend, int liveFlows) throws Exception {
+        FlowAnalysisFunction function =
+                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments", liveFlows);
         KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness =
                 new KeyedOneInputStreamOperatorTestHarness<>(
                         new FlowAnalysisOperator(function), TapRun::key, FlowAtTap.type());
@@ -75,6 +77,7 @@ class FlowAnalysisOperatorTest {
         List<TapRun> runs = TapRuns.flow(40_000, 200);
 
         feed(runs.subList(0, runs.size() - 1), NOW);
+        save();
         assertThat(states()).isEqualTo(1);
         assertThat(harness.numEventTimeTimers()).isEqualTo(1);
         feed(runs.subList(runs.size() - 1, runs.size()), NOW);
@@ -103,6 +106,7 @@ class FlowAnalysisOperatorTest {
         feed(withoutEnd, NOW);
 
         harness.processWatermark(NOW + IDLE_MILLIS - 1);
+        save();
         assertThat(states()).isEqualTo(1);
         harness.processWatermark(NOW + IDLE_MILLIS);
 
@@ -114,6 +118,7 @@ class FlowAnalysisOperatorTest {
     void aFlowThatGoesOnKeepsItsOneTimer() throws Exception {
         List<TapRun> runs = TapRuns.flow(40_000, 200);
         feed(runs.subList(0, 1), NOW);
+        save();
         feed(runs.subList(1, 2), NOW + IDLE_MILLIS / 2);
 
         harness.processWatermark(NOW + IDLE_MILLIS);
@@ -226,9 +231,60 @@ class FlowAnalysisOperatorTest {
         assertNothingIsLeft();
     }
 
+    @Test
+    void aFlowThatEndsBetweenCheckpointsIsNeverStored() throws Exception {
+        List<TapRun> runs = TapRuns.flow(40_000, 200);
+
+        feed(runs.subList(0, runs.size() - 1), NOW);
+
+        assertNothingIsLeft();
+    }
+
+    private static List<TapRun> withoutEnd(List<TapRun> runs) {
+        return runs.subList(0, runs.size() - 1);
+    }
+
+    @Test
+    void aFlowIsEndedByTheLogWhetherItWasStoredOrNot() throws Exception {
+        List<TapRun> stored = TapRuns.flow(40_000, 40);
+        List<TapRun> early = TapRuns.flow(40_001, 40);
+        List<TapRun> late = TapRuns.flow(40_002, 40);
+        feed(withoutEnd(stored), NOW);
+        save();
+        feed(withoutEnd(early), NOW + 1);
+        feed(withoutEnd(late), NOW + 2);
+
+        harness.processWatermark(NOW + IDLE_MILLIS);
+        assertThat(rows()).containsExactlyElementsOf(TapRuns.rowsOfTheCore(stored));
+        harness.processWatermark(NOW + 1 + IDLE_MILLIS);
+        assertThat(rows()).hasSize(2 * TapRuns.rowsOfTheCore(stored).size());
+        harness.processWatermark(NOW + 2 + IDLE_MILLIS);
+
+        assertThat(rows())
+                .containsExactlyInAnyOrderElementsOf(Stream.of(stored, early, late)
+                        .flatMap(runs -> TapRuns.rowsOfTheCore(runs).stream())
+                        .toList());
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void aStoredFlowThatGoesOnUnstoredKeepsWhatItGotMeanwhile() throws Exception {
+        List<TapRun> runs = TapRuns.flow(40_000, 300);
+        feed(runs.subList(0, 1), NOW);
+        save();
+        feed(runs.subList(1, runs.size() - 1), NOW + 1);
+
+        harness.processWatermark(NOW + IDLE_MILLIS);
+        feed(runs.subList(runs.size() - 1, runs.size()), NOW + 2);
+
+        assertThat(rows()).containsExactlyElementsOf(TapRuns.rowsOfTheCore(runs));
+        assertNothingIsLeft();
+    }
+
+    /** With room for one flow, each run reads its flow and saves another one. */
     @ParameterizedTest
-    @EnumSource(Backend.class)
-    void rowsAreTheSameWhereverARestartFalls(Backend backend) throws Exception {
+    @CsvSource({"HEAP, 1", "HEAP, 2", "HEAP, 1000", "ROCKSDB, 1", "ROCKSDB, 2", "ROCKSDB, 1000"})
+    void rowsAreTheSameWhereverARestartFalls(Backend backend, int liveFlows) throws Exception {
         List<List<TapRun>> flows =
                 List.of(TapRuns.flow(41_000, 20), TapRuns.packetByPacket(41_001, 70), TapRuns.elephant());
         List<TapRun> runs = interleaved(flows);
@@ -240,7 +296,7 @@ class FlowAnalysisOperatorTest {
         OperatorSubtaskState kept = null;
         int restarts = 4;
         for (int part = 0; part <= restarts; part++) {
-            restart(backend, kept);
+            restart(backend, liveFlows, kept);
             feed(runs.subList(runs.size() * part / (restarts + 1), runs.size() * (part + 1) / (restarts + 1)), NOW);
             harness.prepareSnapshotPreBarrier(part);
             kept = harness.snapshot(part, NOW);
@@ -260,9 +316,9 @@ class FlowAnalysisOperatorTest {
         assertNothingIsLeft();
     }
 
-    private void restart(Backend backend, OperatorSubtaskState kept) throws Exception {
+    private void restart(Backend backend, int liveFlows, OperatorSubtaskState kept) throws Exception {
         harness.close();
-        harness = harness(backend);
+        harness = harness(backend, liveFlows);
         if (kept != null) {
             harness.initializeState(kept);
         }
@@ -282,6 +338,11 @@ class FlowAnalysisOperatorTest {
         for (TapRun run : runs) {
             harness.processElement(run, appendedMillis);
         }
+    }
+
+    /** What the task does before a checkpoint. */
+    private void save() throws Exception {
+        harness.prepareSnapshotPreBarrier(1);
     }
 
     private List<String> rows() {

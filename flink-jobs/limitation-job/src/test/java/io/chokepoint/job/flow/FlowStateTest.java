@@ -13,7 +13,6 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.junit.jupiter.api.Test;
 
 class FlowStateTest {
-    private static final int HANDSHAKE_PACKETS = 3;
     /** Far above the 256 B that are aimed at: what the analysis writes has to become shorter first. */
     private static final int MOUSE_BYTES = 640;
 
@@ -21,49 +20,6 @@ class FlowStateTest {
 
     private final DataOutputSerializer scratch = new DataOutputSerializer(64);
     private final FlowStateSerializer serializer = new FlowStateSerializer(AnalysisSettings.DEFAULT);
-    private FlowState state = FlowState.empty(0);
-
-    @Test
-    void aMouseIsBytesUntilItsFiftiethDataPacket() throws IOException {
-        List<TapRun> runs = TapRuns.packetByPacket(40_000, 60);
-
-        List<Boolean> isBytes = new ArrayList<>();
-        for (TapRun run : runs.subList(0, runs.size() - 1)) {
-            fold(run, new ArrayList<>());
-            isBytes.add(state.isBytes());
-        }
-
-        int fiftieth = HANDSHAKE_PACKETS + 2 * 49;
-        assertThat(isBytes.subList(0, fiftieth)).containsOnly(true);
-        assertThat(isBytes.subList(fiftieth, isBytes.size())).containsOnly(false);
-    }
-
-    @Test
-    void theRowsAreThoseOfObjectsThatAreNeverWritten() throws IOException {
-        List<TapRun> runs = TapRuns.packetByPacket(40_000, 160);
-
-        List<String> rows = new ArrayList<>();
-        for (TapRun run : runs) {
-            fold(run, rows);
-        }
-
-        assertThat(rows).containsExactlyElementsOf(TapRuns.rowsOfTheCore(runs)).hasSizeGreaterThan(2);
-    }
-
-    @Test
-    void bothTiersHaveTheSameBytes() throws IOException {
-        List<TapRun> runs = TapRuns.elephant();
-        for (TapRun run : runs.subList(0, runs.size() / 2)) {
-            fold(run, new ArrayList<>());
-        }
-        assertThat(state.isBytes()).isFalse();
-
-        byte[] ofTheObject = state.analysisBytes(scratch);
-        byte[] ofTheBytes = serializer.copy(state).analysisBytes(scratch);
-
-        assertThat(serializer.copy(state).isBytes()).isTrue();
-        assertThat(ofTheBytes).isEqualTo(ofTheObject);
-    }
 
     @Test
     void sizesStayWithinTheirBounds() throws IOException {
@@ -81,29 +37,29 @@ class FlowStateTest {
 
     /** Without the end mark: the state goes with it. */
     private int largestOf(List<TapRun> runs) throws IOException {
-        state = FlowState.empty(0);
-        scratch.clear();
+        FlowAnalysis analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
         int largest = 0;
         for (TapRun run : runs.subList(0, runs.size() - 1)) {
-            fold(run, new ArrayList<>());
-            largest = Math.max(largest, serializedBytes());
+            analysis.onRun(TapRuns.decoded(run), 1, 1, row -> {});
+            DataOutputSerializer out = new DataOutputSerializer(64);
+            serializer.serialize(FlowState.of(analysis, 0, 0, scratch), out);
+            largest = Math.max(largest, out.length());
         }
         return largest;
     }
 
-    private int serializedBytes() throws IOException {
-        DataOutputSerializer out = new DataOutputSerializer(64);
-        serializer.serialize(state, out);
-        return out.length();
-    }
-
-    /** What the function does with a run. */
-    private void fold(TapRun run, List<String> rows) throws IOException {
+    @Test
+    void theRowsAreThoseOfObjectsThatAreNeverWritten() throws IOException {
+        List<TapRun> runs = TapRuns.packetByPacket(40_000, 160);
         RowEncoder encoder = new RowEncoder();
-        FlowAnalysis analysis = scratch.length() == 0
-                ? new FlowAnalysis(AnalysisSettings.DEFAULT, TapRuns.TAP)
-                : state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
-        analysis.onRun(TapRuns.decoded(run), 1, 1, row -> rows.add(TapRuns.hex(encoder.encode(row))));
-        state.keep(analysis, scratch);
+
+        List<String> rows = new ArrayList<>();
+        FlowAnalysis analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
+        for (TapRun run : runs) {
+            analysis.onRun(TapRuns.decoded(run), 1, 1, row -> rows.add(TapRuns.hex(encoder.encode(row))));
+            analysis = FlowState.of(analysis, 0, 0, scratch).analysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
+        }
+
+        assertThat(rows).containsExactlyElementsOf(TapRuns.rowsOfTheCore(runs)).hasSizeGreaterThan(2);
     }
 }
