@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes a capture of any size out of small ones: capture PACKETS START_SECONDS OUTPUT SAMPLE...
+ * Makes a capture of any size out of small ones:
+ * capture [-e ELEPHANTS] [-m MICE] [-E STRETCH] [-M STRETCH] [-k] PACKETS START_SECONDS OUTPUT
+ * SAMPLE...
  *
- * The TCP flows of the samples are played again and again, ELEPHANTS of them at a time, each time
- * with other addresses, ports, sequence numbers and timestamps; what does not end by itself is
- * given a FIN in both directions. Beside them MICE_AT_ONCE flows at a time are the heads of the
- * same flows. Equal arguments give equal bytes, and a capture of fewer packets is the head of one
- * of more. TCP checksums stay those of the samples: with 128 bytes of each frame nobody can verify
- * them.
+ * The TCP flows of the samples are played again and again, ELEPHANTS (100) of them at a time, each
+ * time with other addresses, ports, sequence numbers and timestamps (-k: with the addresses and
+ * ports that the first one got); what does not end by itself is given a FIN in both directions.
+ * Beside them MICE (100) flows at a time are the heads of the same flows. Elephants and mice last
+ * STRETCH (1) times as long as in the samples. Equal arguments give equal bytes, and a capture of
+ * fewer packets is the head of one of more. TCP checksums stay those of the samples: with 128 bytes
+ * of each frame nobody can verify them.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,11 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
-    ELEPHANTS = 100,
-    MICE_AT_ONCE = 100,
-    SLOTS = ELEPHANTS + MICE_AT_ONCE,
     MAX_TEMPLATES = 256,
     MAX_FRAME = 128,
     FRAME_HEADER = 16,
@@ -73,8 +74,14 @@ struct slot {
 
 static struct template templates[MAX_TEMPLATES];
 static size_t num_templates;
-static struct slot slots[SLOTS];
-static struct slot *heap[SLOTS];
+static size_t num_elephants = 100;
+static size_t num_mice = 100;
+static int64_t elephant_stretch = 1;
+static int64_t mouse_stretch = 1;
+static bool keep_addresses; // of the elephants
+static size_t num_slots;
+static struct slot *slots;
+static struct slot **heap;
 static uint32_t copies;
 static uint64_t random_state = 1;
 
@@ -196,6 +203,7 @@ static void read_sample(const char *path)
 
 static void start_flow(struct slot *slot, int64_t start_ns)
 {
+    bool is_first = !slot->template;
     const struct template *template = &templates[draw() % num_templates];
     slot->template = template;
     slot->next = 0;
@@ -210,7 +218,8 @@ static void start_flow(struct slot *slot, int64_t start_ns)
     }
     slot->start_ns = start_ns;
     slot->next_ns = start_ns;
-    slot->copy = copies++;
+    if (is_first || slot->plays_mice || !keep_addresses)
+        slot->copy = copies++;
     slot->fins_left = slot->ends_itself ? 0 : 3;
     for (int i = 0; i < 2; i++) {
         slot->sequence_shift[i] = (uint32_t)draw();
@@ -318,7 +327,8 @@ static void take(struct slot *slot, struct packet *packet)
         make_fin(slot, packet);
     }
     if (slot->next < slot->end)
-        slot->next_ns = slot->start_ns + slot->template->packets[slot->next].offset_ns;
+        slot->next_ns = slot->start_ns + slot->template->packets[slot->next].offset_ns *
+                                             (slot->plays_mice ? mouse_stretch : elephant_stretch);
     else if (slot->fins_left > 0)
         slot->next_ns += pause_ns;
     else
@@ -331,7 +341,7 @@ static void sink_down(size_t at)
 {
     for (;;) {
         size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < SLOTS; child++)
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < num_slots; child++)
             if (heap[child]->next_ns < heap[least]->next_ns)
                 least = child;
         if (least == at)
@@ -345,12 +355,17 @@ static void sink_down(size_t at)
 
 static void start_slots(int64_t first_time_ns)
 {
-    for (size_t i = 0; i < SLOTS; i++) {
-        slots[i].plays_mice = i >= ELEPHANTS;
+    num_slots = num_elephants + num_mice;
+    slots = calloc(num_slots, sizeof *slots);
+    heap = calloc(num_slots, sizeof *heap);
+    if (!slots || !heap)
+        die("no memory", "");
+    for (size_t i = 0; i < num_slots; i++) {
+        slots[i].plays_mice = i >= num_elephants;
         start_flow(&slots[i], first_time_ns + (int64_t)(draw() % (uint64_t)stagger_ns));
         heap[i] = &slots[i];
     }
-    for (size_t i = SLOTS / 2; i-- > 0;)
+    for (size_t i = num_slots / 2; i-- > 0;)
         sink_down(i);
 }
 
@@ -370,19 +385,38 @@ static void write_packets(FILE *output, uint64_t num_packets)
 
 int main(int argc, char **argv)
 {
-    if (argc < 5)
-        die("usage: capture PACKETS START_SECONDS OUTPUT SAMPLE...", "");
-    for (int i = 4; i < argc; i++)
+    for (int option; (option = getopt(argc, argv, "e:m:E:M:k")) != -1;) {
+        if (option == 'e')
+            num_elephants = strtoull(optarg, NULL, 10);
+        else if (option == 'm')
+            num_mice = strtoull(optarg, NULL, 10);
+        else if (option == 'E')
+            elephant_stretch = strtoll(optarg, NULL, 10);
+        else if (option == 'M')
+            mouse_stretch = strtoll(optarg, NULL, 10);
+        else if (option == 'k')
+            keep_addresses = true;
+        else
+            die("unknown option:", argv[optind - 1]);
+    }
+    char **arguments = argv + optind;
+    if (argc - optind < 4 || num_elephants + num_mice == 0)
+        die("usage: capture [-e ELEPHANTS] [-m MICE] [-E STRETCH] [-M STRETCH] [-k] PACKETS "
+            "START_SECONDS "
+            "OUTPUT "
+            "SAMPLE...",
+            "");
+    for (int i = optind + 3; i < argc; i++)
         read_sample(argv[i]);
-    FILE *output = fopen(argv[3], "wb");
+    FILE *output = fopen(arguments[2], "wb");
     if (!output)
-        die("cannot be written:", argv[3]);
+        die("cannot be written:", arguments[2]);
     setvbuf(output, NULL, _IOFBF, 1 << 20);
     const uint32_t header[FILE_HEADER / 4] = {nanosecond_magic, 4u << 16 | 2, 0, 0, MAX_FRAME, 1};
     fwrite(header, sizeof header, 1, output);
-    start_slots(strtoll(argv[2], NULL, 10) * second_ns);
-    write_packets(output, strtoull(argv[1], NULL, 10));
+    start_slots(strtoll(arguments[1], NULL, 10) * second_ns);
+    write_packets(output, strtoull(arguments[0], NULL, 10));
     if (fclose(output) != 0)
-        die("cannot be written:", argv[3]);
+        die("cannot be written:", arguments[2]);
     return 0;
 }
