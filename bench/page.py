@@ -163,7 +163,7 @@ def module_text(state):
     )
 
 
-SCALE_HEAD = ["", "slots", "state", "heap MiB", "TaskManager ns a packet", "all ns a packet", "RSS MiB",
+SCALE_HEAD = ["", "slots", "state", "heap MiB", "packets a run", "Kafka B a packet", "TaskManager ns a packet", "all ns a packet", "RSS MiB",
               "checkpoint MiB", "written MiB", "checkpoint s"]  # fmt: skip
 
 
@@ -176,6 +176,8 @@ def scale_text(part):
             row["slots"],
             {"hashmap": "heap", "rocksdb": "RocksDB"}[row["backend"]],
             f"{row['heap_mib']:,}",
+            row["packets_per_run"],
+            row["kafka_bytes_per_packet"],
             f"{row['task_manager_ns']:,}",
             f"{row['all_ns']:,}",
             f"{row['rss_mib']:,}",
@@ -198,7 +200,7 @@ def state_text(part):
         [f"elephant, 10 minutes of bulk, SACK, 2 % loss ({state['lossy_packets']:,} packets), both taps",
          state["lossy_elephant_bytes"], state["heap_lossy_elephant_bytes"]],
         ["elephant, bulk without random loss", "", state["heap_elephant_bytes"]],
-        ["mouse of 12 packets, as an object; the job keeps its bytes", "", state["heap_mouse_bytes"]],
+        ["mouse of 12 packets, as an object; beyond `--live-flows` the job keeps its bytes", "", state["heap_mouse_bytes"]],
     ]  # fmt: skip
     cost = [
         ["decoding a packet", f"{state['decode_ns_per_packet']} ns"],
