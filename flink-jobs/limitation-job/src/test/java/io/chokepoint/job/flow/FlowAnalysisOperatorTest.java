@@ -21,6 +21,7 @@ import org.apache.flink.runtime.state.StateBackend;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.hashmap.HashMapStateBackend;
 import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend;
+import org.apache.flink.state.rocksdb.EmbeddedRocksDBStateBackend.PriorityQueueStateType;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
 import org.apache.flink.util.OutputTag;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class FlowAnalysisOperatorTest {
     private static final Duration IDLE = Duration.ofMinutes(40);
@@ -39,10 +41,18 @@ class FlowAnalysisOperatorTest {
     /** Where state can live. */
     enum Backend {
         HEAP,
-        ROCKSDB;
+        ROCKSDB,
+        /** Writes timers before anything else of a snapshot. */
+        ROCKSDB_WITH_TIMERS_ON_HEAP;
 
         StateBackend make() {
-            return this == HEAP ? new HashMapStateBackend() : new EmbeddedRocksDBStateBackend();
+            if (this == HEAP) {
+                return new HashMapStateBackend();
+            }
+            EmbeddedRocksDBStateBackend backend = new EmbeddedRocksDBStateBackend();
+            backend.setPriorityQueueStateType(
+                    this == ROCKSDB ? PriorityQueueStateType.ROCKSDB : PriorityQueueStateType.HEAP);
+            return backend;
         }
     }
 
@@ -283,7 +293,15 @@ class FlowAnalysisOperatorTest {
 
     /** With room for one flow, each run reads its flow and saves another one. */
     @ParameterizedTest
-    @CsvSource({"HEAP, 1", "HEAP, 2", "HEAP, 1000", "ROCKSDB, 1", "ROCKSDB, 2", "ROCKSDB, 1000"})
+    @CsvSource({
+        "HEAP, 1",
+        "HEAP, 2",
+        "HEAP, 1000",
+        "ROCKSDB, 1",
+        "ROCKSDB, 2",
+        "ROCKSDB, 1000",
+        "ROCKSDB_WITH_TIMERS_ON_HEAP, 2"
+    })
     void rowsAreTheSameWhereverARestartFalls(Backend backend, int liveFlows) throws Exception {
         List<List<TapRun>> flows =
                 List.of(TapRuns.flow(41_000, 20), TapRuns.packetByPacket(41_001, 70), TapRuns.elephant());
@@ -313,6 +331,22 @@ class FlowAnalysisOperatorTest {
                 .as("every run tells its fate before the checkpoint behind it")
                 .hasSize(restarts + 1);
         assertThat(told).as("and once").isEqualTo(((LedgerEntry.Fate) fate("contributed", runs)).amount());
+        assertNothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Backend.class)
+    void aRestoredFlowIsEndedByTheLog(Backend backend) throws Exception {
+        List<TapRun> runs = TapRuns.flow(40_000, 40);
+        restart(backend, MANY, null);
+        feed(withoutEnd(runs), NOW);
+        save();
+        OperatorSubtaskState kept = harness.snapshot(1, NOW);
+
+        restart(backend, MANY, kept);
+        harness.processWatermark(NOW + IDLE_MILLIS);
+
+        assertThat(rows()).containsExactlyElementsOf(TapRuns.rowsOfTheCore(runs));
         assertNothingIsLeft();
     }
 
