@@ -70,8 +70,8 @@ class MigrateIT {
             long migrations =
                     files.filter(file -> file.toString().endsWith(".sql")).count();
 
-            assertThat(sql("SELECT count(), uniqExact(version), max(version) FROM schema_migrations FINAL"))
-                    .containsExactly("%1$d\t%1$d\t%1$d".formatted(migrations));
+            assertThat(sql("SELECT count(), uniqExact(version) FROM schema_migrations FINAL"))
+                    .containsExactly("%1$d\t%1$d".formatted(migrations));
         }
     }
 

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
 record Migration(int version, String name, String statement, String checksum) {
     private static final Pattern NAME = Pattern.compile("V([0-9]{3})__[a-z0-9_]+\\.sql");
 
-    /** All migrations of a directory, ascending, without a gap. */
+    /** All migrations of a directory, ascending. Numbers may leave gaps, for what is made side by side; none comes twice. */
     static List<Migration> readAll(Path directory) throws IOException {
         List<Migration> migrations;
         try (Stream<Path> files = Files.list(directory)) {
@@ -36,9 +36,10 @@ record Migration(int version, String name, String statement, String checksum) {
         } catch (UncheckedIOException e) {
             throw new IOException("migration cannot be read: " + e.getMessage(), e);
         }
-        for (int i = 0; i < migrations.size(); i++) {
-            if (migrations.get(i).version() != i + 1) {
-                throw new IOException(directory + " has no migration V%03d, or two".formatted(i + 1));
+        for (int i = 1; i < migrations.size(); i++) {
+            if (migrations.get(i).version() == migrations.get(i - 1).version()) {
+                throw new IOException("%s has two migrations V%03d: expected a number for each"
+                        .formatted(directory, migrations.get(i).version()));
             }
         }
         return migrations;

@@ -7,6 +7,7 @@ import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Brings the tables of a database forward to the newest migration.
@@ -48,7 +49,7 @@ final class Tables {
             for (Migration migration : missing) {
                 apply(database, migration);
             }
-            out.println("tables: " + access.database() + " is at version " + migrations.size() + ", "
+            out.println("tables: " + access.database() + " is at version " + newest(migrations) + ", "
                     + (missing.isEmpty() ? "nothing to do" : missing.size() + " migrations applied"));
         }
     }
@@ -71,20 +72,26 @@ final class Tables {
         return checksums;
     }
 
-    /** Refuses what was applied unless it is a beginning of {@code migrations}. */
+    private static int newest(List<Migration> migrations) {
+        return migrations.stream().mapToInt(Migration::version).max().orElse(0);
+    }
+
+    /**
+     * Refuses a database in which something was applied that {@code migrations} do not have as it was. What they have beyond
+     * it is applied in the order of the numbers, also below the newest: what was made side by side arrives in any order.
+     */
     static void check(List<Migration> migrations, Map<Integer, String> applied, String database) throws IOException {
-        int newest = applied.keySet().stream().max(Integer::compare).orElse(0);
-        if (newest > migrations.size()) {
-            throw new IOException("database " + database + " is at version " + newest + ", this release knows only "
-                    + migrations.size() + ": expected the release that migrated it, or a newer one");
-        }
-        for (Migration migration : migrations) {
-            String checksum = applied.get(migration.version());
-            if (checksum == null && migration.version() < newest) {
-                throw new IOException(migration.name() + " was not applied although version " + newest
-                        + " was: expected migrations in their order");
+        Map<Integer, Migration> known = new HashMap<>();
+        migrations.forEach(migration -> known.put(migration.version(), migration));
+        for (Map.Entry<Integer, String> entry :
+                new TreeMap<>(applied).descendingMap().entrySet()) {
+            Migration migration = known.get(entry.getKey());
+            if (migration == null) {
+                throw new IOException("database " + database + " is at version " + entry.getKey()
+                        + ", which this release does not know (its newest is " + newest(migrations)
+                        + "): expected the release that migrated it, or a newer one");
             }
-            if (checksum != null && !checksum.equals(migration.checksum())) {
+            if (!migration.checksum().equals(entry.getValue())) {
                 throw new IOException(migration.name() + " was changed after it was applied to database " + database
                         + ": expected the change as a new migration");
             }
