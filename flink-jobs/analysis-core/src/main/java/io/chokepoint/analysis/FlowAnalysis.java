@@ -7,6 +7,7 @@ import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.row.Direction;
 import io.chokepoint.analysis.row.FlowIdentity;
+import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
@@ -32,6 +33,7 @@ public final class FlowAnalysis {
     private static final long SHORTEST_REPEAT_NANOS = 5_000;
     private static final int MIRRORED_PACKETS = 16;
     private static final int MAX_SILENT_ROWS = 3_600;
+    private static final long MINUTE_NANOS = 60_000_000_000L;
 
     private final AnalysisSettings settings;
     private final String tap;
@@ -58,6 +60,8 @@ public final class FlowAnalysis {
     private int intervalQuality;
     private int lifeQuality;
     private int repeatedPackets; // of the newest run
+    private long minute; // since the epoch: the earliest that interval rows still to come may belong to
+    private final MinuteSums[] minuteSums = {new MinuteSums(), new MinuteSums()};
 
     /** An analysis without a flow yet. */
     public FlowAnalysis(AnalysisSettings settings, String tap) {
@@ -122,6 +126,9 @@ public final class FlowAnalysis {
         } else if (nowNanos >= rowStartNanos || isKeptByWindow()) {
             closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
+        if (!finished) {
+            turnMinute(run.observedUntilNs() + clockShiftNanos, out);
+        }
         return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
     }
 
@@ -155,6 +162,7 @@ public final class FlowAnalysis {
         lifeStartNanos = nowNanos;
         rowStartNanos = nowNanos;
         intervalEndNanos = endOfInterval(nowNanos);
+        minute = Math.floorDiv(rowStartNanos, MINUTE_NANOS);
         for (HalfConnection half : halves) {
             half.start(flowTime(nowNanos), clock.nanos());
         }
@@ -284,7 +292,9 @@ public final class FlowAnalysis {
             HalfConnection half = halves[direction];
             half.cut(flowTime(end));
             if (half.hasIntervalRow()) {
-                out.accept(writer(direction).interval(rowStartNanos, end, intervalQuality));
+                Row row = writer(direction).interval(rowStartNanos, end, intervalQuality);
+                out.accept(row);
+                minuteSums[direction].add(row, half.interval());
             }
         }
         halves[0].roll();
@@ -293,6 +303,29 @@ public final class FlowAnalysis {
         intervalQuality = 0;
         rowStartNanos = end;
         intervalEndNanos = endOfInterval(end);
+        turnMinute(end, out);
+    }
+
+    /** No interval row will begin before {@code time}: what was added up in minutes that are over is written. */
+    private void turnMinute(long time, RowSink out) {
+        long current = Math.floorDiv(time, MINUTE_NANOS);
+        if (current > minute) {
+            writeMinute(out);
+            minute = current;
+        }
+    }
+
+    private void writeMinute(RowSink out) {
+        if (minuteSums[0].isEmpty() && minuteSums[1].isEmpty()) {
+            return;
+        }
+        FlowIdentity identity = identity();
+        for (int half : order()) {
+            if (!minuteSums[half].isEmpty()) {
+                out.acceptMinute(new MinuteRow(
+                        identity, direction(half), minute * MINUTE_NANOS, settings.version(), minuteSums[half].take()));
+            }
+        }
     }
 
     /** Whole silent intervals get no row: their time is booked in the life of the flow only, in one step. */
@@ -310,13 +343,11 @@ public final class FlowAnalysis {
     }
 
     private RowWriter writer(int direction) {
-        return new RowWriter(
-                settings,
-                identity(),
-                direction == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT,
-                halves[direction],
-                handshake,
-                clock.nanos());
+        return new RowWriter(settings, identity(), direction(direction), halves[direction], handshake, clock.nanos());
+    }
+
+    private Direction direction(int half) {
+        return half == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT;
     }
 
     /** Client to server first. */
@@ -365,6 +396,7 @@ public final class FlowAnalysis {
         halves[0].finish();
         halves[1].finish();
         closeInterval(end, out);
+        writeMinute(out);
         int written = 0;
         for (int direction : order()) {
             if (halves[direction].total().get(Sum.DATA_PACKETS) > 0) {
@@ -426,6 +458,9 @@ public final class FlowAnalysis {
         Varint.write(out, packetsSinceCopy);
         Varint.write(out, intervalQuality);
         Varint.write(out, lifeQuality);
+        Varint.write(out, minute - Math.floorDiv(flowStartNanos, MINUTE_NANOS));
+        minuteSums[0].writeTo(out);
+        minuteSums[1].writeTo(out);
     }
 
     private void writeKey(DataOutput out) throws IOException {
@@ -486,6 +521,9 @@ public final class FlowAnalysis {
         packetsSinceCopy = Varint.readInt(in);
         intervalQuality = Varint.readInt(in);
         lifeQuality = Varint.readInt(in);
+        minute = Math.floorDiv(flowStartNanos, MINUTE_NANOS) + Varint.read(in);
+        minuteSums[0].readFrom(in);
+        minuteSums[1].readFrom(in);
     }
 
     private void readKey(DataInput in) throws IOException {

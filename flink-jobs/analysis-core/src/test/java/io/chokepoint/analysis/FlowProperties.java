@@ -133,6 +133,28 @@ class FlowProperties {
     }
 
     @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
+    void minutesAreTheSumsOfTheirIntervalsWhateverTheCutsAndRestarts(
+            @ForAll("flows") Seen seen,
+            @ForAll("cutters") RunCutter cutter,
+            @ForAll("secondsBefore") int secondsBefore) {
+        long firstNs = seen.packets().get(0).timeNs();
+        long shift = Math.floorMod(-secondsBefore - Math.floorDiv(firstNs, INTERVAL_NANOS), 60) * INTERVAL_NANOS;
+        Seen acrossMinutes = seen.with(packet -> packet.at(packet.timeNs() + shift));
+        Tap tap = new Tap();
+
+        for (RunSpec run : acrossMinutes.runs(cutter)) {
+            tap.take(run);
+            tap.restart();
+        }
+
+        assertThat(tap.minutes())
+                .isEqualTo(
+                        new Tap().takeAll(acrossMinutes.runs(RunCutter.PROBE)).minutes());
+        assertThat(tap.minutes().stream().map(MinuteSumsTest::sums).toList())
+                .isEqualTo(MinuteSumsTest.expected(tap.rows()));
+    }
+
+    @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
     void runsThatComeAgainDoNotMatter(
             @ForAll("flows") Seen seen, @ForAll("cutters") RunCutter cutter, @ForAll("strides") int stride) {
         List<RunSpec> runs = seen.runs(cutter);
@@ -385,6 +407,12 @@ class FlowProperties {
     @Provide
     Arbitrary<Long> clockSteps() {
         return Arbitraries.of(1L, 100_000L, 250_000L);
+    }
+
+    /** Of a minute, when the flow begins. */
+    @Provide
+    Arbitrary<Integer> secondsBefore() {
+        return Arbitraries.integers().between(0, 3);
     }
 
     /** Up to some seconds of a flow, seen before or behind its bottleneck, that begins anywhere in its interval. */

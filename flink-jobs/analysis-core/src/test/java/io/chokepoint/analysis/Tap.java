@@ -8,7 +8,9 @@ import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
+import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.testkit.BatchEncoder;
 import io.chokepoint.testkit.BatchHeader;
 import io.chokepoint.testkit.RunSpec;
@@ -25,6 +27,18 @@ final class Tap {
     private final RunReader reader = new RunReader();
     private final Run reused = new Run(); // the analysis may keep nothing of it
     private final List<Row> rows = new ArrayList<>();
+    private final List<MinuteRow> minutes = new ArrayList<>();
+    private final RowSink sink = new RowSink() {
+        @Override
+        public void accept(Row row) {
+            rows.add(row);
+        }
+
+        @Override
+        public void acceptMinute(MinuteRow row) {
+            minutes.add(row);
+        }
+    };
     private final List<RunFate> fates = new ArrayList<>();
     private final String name;
     private long session = FIRST_SESSION;
@@ -95,7 +109,7 @@ final class Tap {
     }
 
     private void take(Run run) {
-        fates.add(analysis.onRun(run, session, resolutionNanos, rows::add));
+        fates.add(analysis.onRun(run, session, resolutionNanos, sink));
         repeatedPackets += analysis.repeatedPackets();
     }
 
@@ -106,13 +120,18 @@ final class Tap {
 
     /** The flow is given up without an end mark. */
     Tap finish() {
-        analysis.finish(rows::add);
+        analysis.finish(sink);
         return this;
     }
 
     /** All rows in the order in which they came. */
     List<Row> rows() {
         return List.copyOf(rows);
+    }
+
+    /** All minute rows in the order in which they came. */
+    List<MinuteRow> minutes() {
+        return List.copyOf(minutes);
     }
 
     /** What became of each run. */

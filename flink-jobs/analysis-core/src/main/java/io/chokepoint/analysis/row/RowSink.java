@@ -6,4 +6,7 @@ package io.chokepoint.analysis.row;
 public interface RowSink {
     /** Called once per row, in the order of the flow's time. */
     void accept(Row row);
+
+    /** Called once per minute row, after the interval rows it is the sum of. Whoever prints all of those has no use for it. */
+    default void acceptMinute(MinuteRow row) {}
 }
