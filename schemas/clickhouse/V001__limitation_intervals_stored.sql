@@ -24,6 +24,10 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
         COMMENT 'Innermost VLAN of the first packet. Unit: VLAN id, 0..4095. NULL: untagged.' CODEC(ZSTD(1)),
     tunnel_id Nullable(UInt32)
         COMMENT 'Innermost tunnel of the first packet (VNI, GRE key, TEID). Unit: none. NULL: no tunnel.' CODEC(ZSTD(1)),
+    client_tenant LowCardinality(String)
+        COMMENT 'Whose the client is, by the longest prefix of its address in the list of tenants; empty without one. Unit: text.' CODEC(ZSTD(1)),
+    server_tenant LowCardinality(String)
+        COMMENT 'Whose the server is, by the longest prefix of its address in the list of tenants; empty without one. Unit: text.' CODEC(ZSTD(1)),
     direction Enum8('client_to_server' = 0, 'server_to_client' = 1)
         COMMENT 'Where the data of the row goes. Unit: label.' CODEC(ZSTD(1)),
     interval_start DateTime64(9, 'UTC')
@@ -41,7 +45,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     confidence_permille Nullable(UInt16)
         COMMENT 'Calibrated probability that the root cause is right. Unit: 1/1000. NULL: no verdict.' CODEC(T64, ZSTD(1)),
     attainable_bits_per_second Nullable(UInt64)
-        COMMENT 'Throughput if the root cause were removed. Unit: bit/s. NULL: not known.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Throughput if the root cause were removed. Unit: bit/s. NULL: not known.' CODEC(ZSTD(1)),
     lost_bytes Nullable(Int64)
         COMMENT '(attainable - goodput) x length of the interval: may be summed over rows. Unit: bytes. NULL: attainable throughput not known.' CODEC(T64, ZSTD(1)),
     quality_flags UInt32
@@ -49,17 +53,17 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
 
     -- Time, split among what limited the flow; the sums are exact.
     application_ns Nullable(UInt64)
-        COMMENT 'Time in which the sender had nothing to send. Unit: ns. NULL: not judged.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Time in which the sender had nothing to send. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     send_buffer_ns Nullable(UInt64)
         COMMENT 'Time in which the sender\'s socket buffer was the limit. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     receiver_window_ns Nullable(UInt64)
-        COMMENT 'Time in which the receiver\'s window was the limit. Unit: ns. NULL: not judged.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Time in which the receiver\'s window was the limit. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     unshared_bottleneck_ns Nullable(UInt64)
         COMMENT 'Time in which this flow alone filled the path. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     shared_bottleneck_ns Nullable(UInt64)
         COMMENT 'Time in which a queue stood that others filled too. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     transport_ns Nullable(UInt64)
-        COMMENT 'Time in which congestion control had not filled the path. Unit: ns. NULL: not judged.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Time in which congestion control had not filled the path. Unit: ns. NULL: not judged.' CODEC(ZSTD(1)),
     unknown_ns Nullable(UInt64)
         COMMENT 'Time in which nothing can be said. Unit: ns. NULL: not judged.' CODEC(T64, ZSTD(1)),
 
@@ -83,7 +87,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     goodput_bytes Nullable(UInt64)
         COMMENT 'Payload acknowledged. Unit: bytes. NULL: acknowledgments not seen.' CODEC(T64, ZSTD(1)),
     capacity_bits_per_second Nullable(UInt64)
-        COMMENT 'Rate of the narrowest link of the path, on the configured layer. Unit: bit/s. NULL: not known.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Rate of the narrowest link of the path, on the configured layer. Unit: bit/s. NULL: not known.' CODEC(ZSTD(1)),
     capacity_kind Nullable(Enum8('proven' = 0, 'lower_bound' = 1))
         COMMENT 'Whether a queue proves the capacity or the path is only known to carry it. Unit: label. NULL: capacity not known.' CODEC(ZSTD(1)),
     capacity_confidence_permille Nullable(UInt16)
@@ -91,17 +95,17 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     bottleneck_side Nullable(Enum8('before_tap' = 0, 'after_tap' = 1))
         COMMENT 'Where queueing and loss happen, along the data. Unit: label. NULL: not known.' CODEC(ZSTD(1)),
     rtt_min_ns Nullable(UInt64)
-        COMMENT 'Lowest round trip. Unit: ns. NULL: no round trip was seen.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Lowest round trip. Unit: ns. NULL: no round trip was seen.' CODEC(ZSTD(1)),
     rtt_p50_ns Nullable(UInt64)
         COMMENT 'Median of the round trips. Unit: ns. NULL: no round trip was seen.' CODEC(T64, ZSTD(1)),
     rtt_p99_ns Nullable(UInt64)
-        COMMENT '99th percentile of the round trips. Unit: ns. NULL: no round trip was seen.' CODEC(T64, ZSTD(1)),
+        COMMENT '99th percentile of the round trips. Unit: ns. NULL: no round trip was seen.' CODEC(ZSTD(1)),
     path_position_permille Nullable(UInt16)
-        COMMENT 'Where the tap sits: share of the round trip between sender and tap. Unit: 1/1000. NULL: half round trips not seen.' CODEC(Delta, ZSTD(1)),
+        COMMENT 'Where the tap sits: share of the round trip between sender and tap. Unit: 1/1000. NULL: half round trips not seen.' CODEC(T64, ZSTD(1)),
     mss_bytes Nullable(UInt32)
         COMMENT 'Largest payload of a segment. Unit: bytes. NULL: not known.' CODEC(ZSTD(1)),
     receiver_window_mean_bytes Nullable(UInt32)
-        COMMENT 'Receiver\'s advertised window, mean over time. Unit: bytes. NULL: no window was seen.' CODEC(T64, ZSTD(1)),
+        COMMENT 'Receiver\'s advertised window, mean over time. Unit: bytes. NULL: no window was seen.' CODEC(T64('bit'), ZSTD(1)),
     receiver_window_max_bytes Nullable(UInt32)
         COMMENT 'Receiver\'s advertised window, maximum. Unit: bytes. NULL: no window was seen.' CODEC(ZSTD(1)),
     outstanding_mean_bytes Nullable(UInt32)
@@ -113,7 +117,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     ssthresh_bytes Nullable(UInt32)
         COMMENT 'Sender\'s slow start threshold, emulated. Unit: bytes. NULL: not emulated or no loss so far.' CODEC(ZSTD(1)),
     rto_ns Nullable(UInt64)
-        COMMENT 'Sender\'s retransmission time-out, emulated. Unit: ns. NULL: no round trip was seen.' CODEC(ZSTD(1)),
+        COMMENT 'Sender\'s retransmission time-out, emulated. Unit: ns. NULL: no round trip was seen.' CODEC(T64, ZSTD(1)),
     congestion_control Nullable(Enum8('reno' = 0, 'cubic' = 1, 'bbr' = 2, 'other' = 3))
         COMMENT 'Sender\'s congestion control. Unit: label. NULL: not known.' CODEC(ZSTD(1)),
     congestion_control_confidence_permille Nullable(UInt16)
@@ -139,7 +143,7 @@ CREATE TABLE IF NOT EXISTS limitation_intervals_stored
     capture_loss_bytes Nullable(UInt64)
         COMMENT 'Payload that was acknowledged and never seen. Unit: bytes. NULL: the direction was not seen.' CODEC(ZSTD(1)),
     loss_events Nullable(UInt32)
-        COMMENT 'Losses that the sender answered once. Unit: events. NULL: the direction was not seen.' CODEC(ZSTD(1)),
+        COMMENT 'Losses that the sender answered once. Unit: events. NULL: the direction was not seen.' CODEC(T64, ZSTD(1)),
     zero_window_ns Nullable(UInt64)
         COMMENT 'Time in which the receiver\'s window was closed. Unit: ns. NULL: no window was seen.' CODEC(ZSTD(1)),
     ecn_ce_packets Nullable(UInt32)

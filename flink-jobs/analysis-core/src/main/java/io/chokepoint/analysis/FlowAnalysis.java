@@ -360,10 +360,20 @@ public final class FlowAnalysis {
         long id = handshake.isInitialSequenceKnown()
                 ? FlowHash.flowId(key, handshake.clientInitialSequence())
                 : midstreamId(key, tap, flowStartNanos);
-        return identity(id, tap, key, handshake.clientDirection(key) == 0, vlan, tunnelId);
+        return identity(settings, id, tap, key, handshake.clientDirection(key) == 0, vlan, tunnelId);
     }
 
-    static FlowIdentity identity(long id, String tap, FlowKey key, boolean lowIsClient, long vlan, long tunnelId) {
+    /** Who the ends are; their tenants are looked up anew for every row, so that no state depends on them. */
+    static FlowIdentity identity(
+            AnalysisSettings settings,
+            long id,
+            String tap,
+            FlowKey key,
+            boolean lowIsClient,
+            long vlan,
+            long tunnelId) {
+        String low = settings.tenants().of(key.lowAddressUpper(), key.lowAddressLower());
+        String high = settings.tenants().of(key.highAddressUpper(), key.highAddressLower());
         return new FlowIdentity(
                 id,
                 tap,
@@ -374,7 +384,9 @@ public final class FlowAnalysis {
                 lowIsClient ? key.highAddressLower() : key.lowAddressLower(),
                 lowIsClient ? key.highPort() : key.lowPort(),
                 vlan,
-                tunnelId);
+                tunnelId,
+                lowIsClient ? low : high,
+                lowIsClient ? high : low);
     }
 
     /** Without a SYN no name can be the same at every tap: hash of key, tap and start. */

@@ -148,6 +148,7 @@ public final class SummaryRows {
                 ? FlowAnalysis.midstreamId(key, tap, summary.flowStartNs())
                 : FlowHash.flowId(key, summary.clientSequenceNumber());
         return FlowAnalysis.identity(
+                settings,
                 id,
                 tap,
                 key,

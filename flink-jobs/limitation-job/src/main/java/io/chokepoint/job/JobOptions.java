@@ -3,7 +3,11 @@ package io.chokepoint.job;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.sink.ClickHouseSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
@@ -32,6 +36,12 @@ public final class JobOptions {
         INTERVAL("duration", "1 s", null, "Length of an interval."),
         LAYER("ip|l2|wire", "l2", null, "Layer on which all rates of a row are counted."),
         ROW_VERSION("number", "1", null, "Analysis generation; raised when history is analysed anew on purpose."),
+        TENANTS(
+                "path",
+                "",
+                null,
+                "List of lines PREFIX,TENANT, read where the job is submitted: the longest prefix of an address names"
+                        + " `client_tenant` and `server_tenant`."),
         IDLE(
                 "duration",
                 "40 min",
@@ -181,7 +191,19 @@ public final class JobOptions {
 
     /** Choices that change rows. */
     public AnalysisSettings settings() throws WrongOption {
-        return new AnalysisSettings(duration(Option.INTERVAL).toNanos(), layer(), numberFrom(0, Option.ROW_VERSION));
+        return new AnalysisSettings(
+                duration(Option.INTERVAL).toNanos(), layer(), numberFrom(0, Option.ROW_VERSION), tenants());
+    }
+
+    private Tenants tenants() throws WrongOption {
+        String file = value(Option.TENANTS);
+        try {
+            return file.isEmpty() ? Tenants.NONE : Tenants.parse(Files.readAllLines(Path.of(file)));
+        } catch (IllegalArgumentException e) {
+            throw wrong(Option.TENANTS, "a list of tenants: " + e.getMessage());
+        } catch (IOException e) {
+            throw wrong(Option.TENANTS, "a file that can be read, of UTF-8");
+        }
     }
 
     private Layer layer() throws WrongOption {
@@ -292,8 +314,8 @@ public final class JobOptions {
     /** The table as Markdown: what {@code docs/job-options.md} holds. */
     public static String markdown() {
         StringBuilder table = new StringBuilder("# Options of the job\n\n")
-                .append(
-                        "`services/flink run limitation-job.jar --option value …`; this page is what `--print-options` prints.\n\n")
+                .append("`services/flink run limitation-job.jar --option value …`; this page is what `--print-options`"
+                        + " prints.\n\n")
                 .append("| option | value | default | variable | meaning |\n|---|---|---|---|---|\n");
         for (Option option : Option.values()) {
             table.append("| `")

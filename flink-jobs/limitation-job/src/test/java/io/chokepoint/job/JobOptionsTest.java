@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -74,14 +75,18 @@ class JobOptionsTest {
                 "--layer=l3           | --layer is 'l3', expected ip, l2 or wire",
                 "--row-version=-1     | --row-version is '-1', expected a whole number of at least 0",
                 "--row-version=1e9    | --row-version is '1e9', expected a whole number",
-                "--row-version=4294967296 | --row-version is '4294967296', expected a whole number of at most 2147483647",
+                "--row-version=4294967296 | --row-version is '4294967296', expected a whole number of at most"
+                        + " 2147483647",
+                "--tenants=/nowhere   | --tenants is '/nowhere', expected a file that can be read, of UTF-8",
                 "--idle=10 min        | --idle is '10 min', expected at least 30 min",
                 "--bounded=maybe      | --bounded is 'maybe', expected true or false",
                 "--hash-seed=abc      | --hash-seed is 'abc', expected a whole number",
                 "--kafka-options=acks | --kafka-options is 'acks', expected key=value pairs",
                 "--insert-rows=0      | --insert-rows is '0', expected a whole number of at least 1",
-                "--insert-rows=9999999999 | --insert-rows is '9999999999', expected a whole number of at most 2147483647",
-                "--insert-delay=soon  | --insert-delay is 'soon', expected a duration such as '500 ms', '1 s' or '40 min'",
+                "--insert-rows=9999999999 | --insert-rows is '9999999999', expected a whole number of at most"
+                        + " 2147483647",
+                "--insert-delay=soon  | --insert-delay is 'soon', expected a duration such as '500 ms', '1 s' or '40"
+                        + " min'",
                 "--insert-memory=lots | --insert-memory is 'lots', expected a size such as '64 mb'",
                 "--insert-memory=1 b  | --insert-memory is '1 b', expected at least 1 mb",
             })
@@ -89,6 +94,18 @@ class JobOptionsTest {
         assertThatThrownBy(() -> parse(argument))
                 .isInstanceOf(WrongOption.class)
                 .hasMessage(sentence);
+    }
+
+    @Test
+    void aListOfTenantsIsReadWhereTheJobIsSubmitted(@TempDir Path directory) throws IOException, WrongOption {
+        Path list = Files.writeString(directory.resolve("tenants.csv"), "2001:db8::/32,acme\n");
+
+        assertThat(parse("--tenants", list.toString()).settings().tenants().of(0x2001_0db8_0000_0000L, 1))
+                .isEqualTo("acme");
+        Files.writeString(list, "2001:db8::/32,acme\nelsewhere,acme\n");
+        assertThatThrownBy(() -> parse("--tenants", list.toString()))
+                .hasMessage("--tenants is '" + list + "', expected a list of tenants: line 2: 'elsewhere' is no prefix:"
+                        + " expected one such as 192.0.2.0/24 or 2001:db8::/32");
     }
 
     @Test

@@ -11,6 +11,9 @@ import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
+import io.chokepoint.analysis.row.MinuteRow;
+import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.FlowAnalysisFunction;
@@ -70,6 +73,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The whole graph between its ends, killed in the middle: the rows are those of the core, and the books balance. */
 class RestartTest {
+    private static final Set<Table> ROW_TABLES = Set.of(Table.LIMITATION_INTERVALS, Table.FLOWS, Table.LIMITATION_MINUTES);
     private static final int PARTITIONS = 2;
     private static final int FLOWS = 12;
     private static final long NOW_MILLIS = 1_800_000_000_000L;
@@ -183,7 +187,7 @@ class RestartTest {
 
     private static Set<String> rows() {
         return ROWS.stream()
-                .filter(row -> row.table() == Table.LIMITATION_INTERVALS || row.table() == Table.FLOWS)
+                .filter(row -> ROW_TABLES.contains(row.table()))
                 .map(RestartTest::text)
                 .collect(Collectors.toSet());
     }
@@ -191,14 +195,21 @@ class RestartTest {
     private static Set<String> rowsOfTheCore() {
         List<String> rows = new ArrayList<>();
         RowEncoder encoder = new RowEncoder();
+        RowSink sink = new RowSink() {
+            @Override
+            public void accept(Row row) {
+                rows.add(text(encoder.encode(row)));
+            }
+
+            @Override
+            public void acceptMinute(MinuteRow row) {
+                rows.add(text(encoder.encode(row)));
+            }
+        };
         Map<FlowKey, FlowAnalysis> flows = new HashMap<>();
         eachRun((batch, run) -> flows.computeIfAbsent(
                         run.key(), key -> new FlowAnalysis(AnalysisSettings.DEFAULT, batch.tap()))
-                .onRun(
-                        run,
-                        batch.session(),
-                        batch.timestampResolutionNs(),
-                        row -> rows.add(text(encoder.encode(row)))));
+                .onRun(run, batch.session(), batch.timestampResolutionNs(), sink));
         assertThat(rows).doesNotHaveDuplicates().hasSizeGreaterThan(2 * FLOWS);
         return Set.copyOf(rows);
     }

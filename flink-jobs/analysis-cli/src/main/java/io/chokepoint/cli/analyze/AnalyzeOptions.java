@@ -3,8 +3,12 @@ package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.cli.WrongOption;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -52,6 +56,7 @@ public record AnalyzeOptions(
               --tunnels inner|outer       of IP packets within each other, which is judged (default inner)
               --interval DURATION         length of an interval: 500ms, 1s, 1m (default 1s)
               --layer ip|l2|wire          layer on which rates are counted (default l2)
+              --tenants FILE              lines PREFIX,TENANT: whose clients and servers are, by the longest prefix
               --format table|json|csv     table for people; JSON one object a line; CSV (default table)
             """;
 
@@ -75,6 +80,7 @@ public record AnalyzeOptions(
         private Tunnels tunnels = Tunnels.INNER;
         private long intervalNanos = AnalysisSettings.DEFAULT.intervalNanos();
         private Layer layer = AnalysisSettings.DEFAULT.layer();
+        private Tenants tenants = Tenants.NONE;
         private Format format = Format.TABLE;
 
         Parser(Iterator<String> args) {
@@ -106,11 +112,13 @@ public record AnalyzeOptions(
                     tunnels = constant(name, value(name, attached, names(Tunnels.values())), Tunnels.values());
                 case "--interval" -> intervalNanos = intervalNanos(value(name, attached, "a duration such as 1s"));
                 case "--layer" -> layer = constant(name, value(name, attached, names(Layer.values())), Layer.values());
+                case "--tenants" -> tenants = tenants(value(name, attached, "a file"));
                 case "--format" ->
                     format = constant(name, value(name, attached, names(Format.values())), Format.values());
                 default ->
                     throw new WrongOption("option " + name
-                            + " is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format");
+                            + " is not known: expected --tap, --filter, --tunnels, --interval, --layer, --tenants or"
+                            + " --format");
             }
         }
 
@@ -157,7 +165,7 @@ public record AnalyzeOptions(
             refuseRepeatedNames();
             refuseRepeatedStandardInput();
             int version = AnalysisSettings.DEFAULT.version();
-            AnalysisSettings settings = new AnalysisSettings(intervalNanos, layer, version);
+            AnalysisSettings settings = new AnalysisSettings(intervalNanos, layer, version, tenants);
             return new AnalyzeOptions(taps, filter, tunnels, settings, format);
         }
 
@@ -180,6 +188,17 @@ public record AnalyzeOptions(
             if (times > 1) {
                 throw new WrongOption("standard input is given " + times + " times: expected - at most once");
             }
+        }
+    }
+
+    private static Tenants tenants(String file) throws WrongOption {
+        String option = "option --tenants is '" + file + "': expected ";
+        try {
+            return Tenants.parse(Files.readAllLines(Path.of(file)));
+        } catch (IllegalArgumentException e) {
+            throw new WrongOption(option + "a list of tenants: " + e.getMessage());
+        } catch (IOException e) {
+            throw new WrongOption(option + "a file that can be read, of UTF-8");
         }
     }
 

@@ -70,6 +70,8 @@ public final class RowValues {
             case SERVER_PORT -> (long) flow.serverPort();
             case VLAN -> integer(flow.vlan());
             case TUNNEL_ID -> integer(flow.tunnelId());
+            case CLIENT_TENANT -> flow.clientTenant();
+            case SERVER_TENANT -> flow.serverTenant();
             default -> throw new IllegalArgumentException("no identity column: " + field);
         };
     }

@@ -8,11 +8,15 @@ import io.chokepoint.analysis.AnalysisSettings.Layer;
 import io.chokepoint.cli.WrongOption;
 import io.chokepoint.cli.analyze.AnalyzeOptions.Format;
 import io.chokepoint.cli.analyze.AnalyzeOptions.Tunnels;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -76,7 +80,8 @@ class AnalyzeOptionsTest {
             --layer l3 x.pcap       | option --layer is 'l3': expected ip, l2 or wire
             --tunnels both x.pcap   | option --tunnels is 'both': expected inner or outer
             --format xml x.pcap     | option --format is 'xml': expected table, json or csv
-            --frobnicate x.pcap     | option --frobnicate is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format
+            --frobnicate x.pcap     | option --frobnicate is not known: expected --tap, --filter, --tunnels, --interval, --layer, --tenants or --format
+            --tenants /nowhere x    | option --tenants is '/nowhere': expected a file that can be read, of UTF-8
             x.pcap --filter         | option --filter has no value: expected a libpcap filter
             --tap a                 | option --tap a has no file: expected one or more after it
             --tap a --tap b x.pcap  | option --tap a has no file: expected one or more after it
@@ -88,6 +93,23 @@ class AnalyzeOptionsTest {
         assertThatThrownBy(() -> AnalyzeOptions.parse(arguments.split(" ", -1)))
                 .isInstanceOf(WrongOption.class)
                 .hasMessage(sentence);
+    }
+
+    @Test
+    void aListOfTenantsNamesAddresses(@TempDir Path directory) throws IOException, WrongOption {
+        Path list = Files.writeString(directory.resolve("tenants.csv"), "# ours\n192.0.2.0/24,acme\n");
+
+        assertThat(AnalyzeOptions.parse("--tenants", list.toString(), "x.pcap")
+                        .settings()
+                        .tenants()
+                        .of(0, 0xffff_c000_0201L))
+                .isEqualTo("acme");
+        Files.writeString(list, "192.0.2.0/24 acme\n");
+        assertThatThrownBy(() -> AnalyzeOptions.parse("--tenants", list.toString(), "x.pcap"))
+                .isInstanceOf(WrongOption.class)
+                .hasMessage("option --tenants is '" + list
+                        + "': expected a list of tenants: line 1: '192.0.2.0/24 acme' has no"
+                        + " comma: expected PREFIX,TENANT");
     }
 
     @Test

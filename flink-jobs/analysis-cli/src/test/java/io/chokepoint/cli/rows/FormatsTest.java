@@ -50,6 +50,7 @@ class FormatsTest {
                 .startsWith("{\"record\":\"flow\",\"flow_id\":\"00000000000000ff\",\"tap\":\"before\","
                         + "\"client_ip\":\"10.0.1.1\",\"client_port\":40000,\"server_ip\":\"10.0.2.2\","
                         + "\"server_port\":5201,\"vlan\":null,\"tunnel_id\":null,"
+                        + "\"client_tenant\":\"acme\",\"server_tenant\":\"\","
                         + "\"direction\":\"client_to_server\",\"interval_start\":\"2023-11-14T22:13:20.000000000Z\",")
                 .contains("\"confidence\":0.997,", "\"quality\":\"\",", "\"goodput_bits_per_second\":7200000,")
                 .endsWith("\"throughput_ratio_percent\":84}");

@@ -22,7 +22,18 @@ final class RowExamples {
     /** A flow from 10.0.1.1:40000 to 10.0.2.2:5201 at tap {@code before}. */
     static FlowIdentity flow() {
         return new FlowIdentity(
-                0xffL, "before", 0, 0xffff_0a00_0101L, 40_000, 0, 0xffff_0a00_0202L, 5201, Row.NULL, Row.NULL);
+                0xffL,
+                "before",
+                0,
+                0xffff_0a00_0101L,
+                40_000,
+                0,
+                0xffff_0a00_0202L,
+                5201,
+                Row.NULL,
+                Row.NULL,
+                "acme",
+                "");
     }
 
     /** A row that knows nothing but when it was, which way, and that nothing is known. */

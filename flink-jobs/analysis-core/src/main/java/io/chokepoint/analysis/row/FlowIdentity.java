@@ -14,6 +14,8 @@ package io.chokepoint.analysis.row;
  * @param serverPort 0..65535
  * @param vlan VLAN id or {@link Row#NULL}
  * @param tunnelId tunnel id or {@link Row#NULL}
+ * @param clientTenant whose the client is, by {@link Tenants}; empty if that is not told
+ * @param serverTenant as {@code clientTenant}
  */
 public record FlowIdentity(
         long flowId,
@@ -25,4 +27,6 @@ public record FlowIdentity(
         long serverLow,
         int serverPort,
         long vlan,
-        long tunnelId) {}
+        long tunnelId,
+        String clientTenant,
+        String serverTenant) {}

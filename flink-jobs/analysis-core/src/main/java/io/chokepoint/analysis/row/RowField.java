@@ -21,6 +21,8 @@ public enum RowField {
     SERVER_PORT(Kind.IDENTITY),
     VLAN(Kind.IDENTITY),
     TUNNEL_ID(Kind.IDENTITY),
+    CLIENT_TENANT(Kind.IDENTITY),
+    SERVER_TENANT(Kind.IDENTITY),
     DIRECTION("direction", Labels.of(Direction.values())),
     INTERVAL_START(Kind.INSTANT),
     INTERVAL_END(Kind.INSTANT),

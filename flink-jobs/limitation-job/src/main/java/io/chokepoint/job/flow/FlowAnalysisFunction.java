@@ -10,7 +10,10 @@ import io.chokepoint.analysis.RunFate;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.row.MinuteRow;
+import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.RowEncoder;
@@ -46,6 +49,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     private final long intervalNanos;
     private final Layer layer;
     private final int version;
+    private final Tenants tenants;
     private final long idleMillis;
     private final String topic;
     private final int liveFlows;
@@ -67,6 +71,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         this.intervalNanos = settings.intervalNanos();
         this.layer = settings.layer();
         this.version = settings.version();
+        this.tenants = settings.tenants();
         this.idleMillis = idle.toMillis();
         this.topic = topic;
         this.liveFlows = liveFlows;
@@ -74,7 +79,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
 
     @Override
     public void open(OpenContext context) {
-        settings = new AnalysisSettings(intervalNanos, layer, version);
+        settings = new AnalysisSettings(intervalNanos, layer, version, tenants);
         state = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings)));
         live = new LiveFlows(liveFlows);
@@ -135,7 +140,17 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     }
 
     private RowSink rowsInto(Collector<EncodedRow> out) {
-        return row -> out.collect(encoder.encode(row));
+        return new RowSink() {
+            @Override
+            public void accept(Row row) {
+                out.collect(encoder.encode(row));
+            }
+
+            @Override
+            public void acceptMinute(MinuteRow row) {
+                out.collect(encoder.encode(row));
+            }
+        };
     }
 
     /** The timer of a flow that goes on moves ahead; the flow whose end never came is ended. */

@@ -2,6 +2,7 @@
 package io.chokepoint.job.sink;
 
 import io.chokepoint.analysis.row.FlowIdentity;
+import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 
@@ -9,6 +10,7 @@ import io.chokepoint.analysis.row.RowField;
 public final class RowEncoder {
     private static final long NANOS_PER_DAY = 86_400_000_000_000L;
     private static final StoredColumn[] COLUMNS = StoredColumn.ALL.toArray(new StoredColumn[0]);
+    private static final MinuteColumn[] MINUTE_COLUMNS = MinuteColumn.ALL.toArray(new MinuteColumn[0]);
 
     private final RowBinary out = new RowBinary();
 
@@ -30,6 +32,21 @@ public final class RowEncoder {
         return new EncodedRow(table, day, out.toByteArray());
     }
 
+    /** Equal rows have equal bytes. */
+    public EncodedRow encode(MinuteRow row) {
+        out.reset();
+        putIdentity(row.identity());
+        out.putByte(row.direction().ordinal()).putLong(row.startNanos()).putInt(row.version());
+        for (MinuteColumn column : MINUTE_COLUMNS) {
+            String refusal = column.put(row, out);
+            if (refusal != null) {
+                return rejected(Table.LIMITATION_MINUTES, refusal, row.toString());
+            }
+        }
+        return new EncodedRow(
+                Table.LIMITATION_MINUTES, (int) Math.floorDiv(row.startNanos(), NANOS_PER_DAY), out.toByteArray());
+    }
+
     private void putIdentity(FlowIdentity flow) {
         out.putHex(flow.flowId())
                 .putString(flow.tap())
@@ -45,6 +62,7 @@ public final class RowEncoder {
         if (putPresence(flow.tunnelId())) {
             out.putInt((int) flow.tunnelId());
         }
+        out.putString(flow.clientTenant()).putString(flow.serverTenant());
     }
 
     private boolean putPresence(long value) {

@@ -42,6 +42,12 @@ record StoredColumn(RowField field, String name, Type type, boolean nullable) {
             return sql;
         }
 
+        /** Null if it holds the value, else what is wrong with it. */
+        @Nullable
+        String refusal(long value) {
+            return value >= min && value <= max ? null : value + ", expected " + min + ".." + max;
+        }
+
         void put(long value, RowBinary out) {
             switch (this) {
                 case ENUM8 -> out.putByte((int) value);
@@ -53,8 +59,17 @@ record StoredColumn(RowField field, String name, Type type, boolean nullable) {
     }
 
     /** The columns before the stored ones: {@link io.chokepoint.analysis.row.FlowIdentity}. */
-    static final List<String> IDENTITY =
-            List.of("flow_id", "tap", "client_ip", "client_port", "server_ip", "server_port", "vlan", "tunnel_id");
+    static final List<String> IDENTITY = List.of(
+            "flow_id",
+            "tap",
+            "client_ip",
+            "client_port",
+            "server_ip",
+            "server_port",
+            "vlan",
+            "tunnel_id",
+            "client_tenant",
+            "server_tenant");
 
     /** All stored columns. */
     static final List<StoredColumn> ALL =
@@ -125,8 +140,9 @@ record StoredColumn(RowField field, String name, Type type, boolean nullable) {
         if (value == Row.NULL) {
             return putNull(out);
         }
-        if (value < type.min || value > type.max) {
-            return name + " is " + value + ", expected " + type.min + ".." + type.max;
+        String refusal = type.refusal(value);
+        if (refusal != null) {
+            return name + " is " + refusal;
         }
         if (nullable) {
             out.putByte(0);

@@ -30,7 +30,8 @@ public enum Table {
                     "batches",
                     "runs",
                     "packets",
-                    "version"));
+                    "version")),
+    LIMITATION_MINUTES("limitation_minutes_stored", MinuteColumn.names());
 
     private final String tableName;
     private final List<String> columns;

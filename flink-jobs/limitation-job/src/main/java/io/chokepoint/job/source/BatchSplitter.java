@@ -13,6 +13,7 @@ import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.batch.Summary;
 import io.chokepoint.analysis.batch.SummaryReader;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.books.LedgerEntry.Amount;
@@ -55,6 +56,7 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
     private final long intervalNanos;
     private final Layer layer;
     private final int version;
+    private final Tenants tenants;
     private transient AnalysisSettings settings;
     private transient SegmentBatchReader batch;
     private transient RunReader runReader;
@@ -82,11 +84,12 @@ public final class BatchSplitter extends ProcessFunction<KafkaRecord, TapRun> {
         this.intervalNanos = settings.intervalNanos();
         this.layer = settings.layer();
         this.version = settings.version();
+        this.tenants = settings.tenants();
     }
 
     @Override
     public void open(OpenContext context) {
-        settings = new AnalysisSettings(intervalNanos, layer, version);
+        settings = new AnalysisSettings(intervalNanos, layer, version, tenants);
         batch = new SegmentBatchReader();
         summaryReader = new SummaryReader();
         encoder = new RowEncoder();

@@ -8,6 +8,8 @@ import io.chokepoint.analysis.FlowAnalysis;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.row.MinuteRow;
+import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.job.books.BatchOrigin;
@@ -120,7 +122,17 @@ final class TapRuns {
     static List<String> rowsOfTheCore(List<TapRun> runs) {
         RowEncoder encoder = new RowEncoder();
         List<String> rows = new ArrayList<>();
-        analyse(runs, row -> rows.add(hex(encoder.encode(row))));
+        analyse(runs, new RowSink() {
+            @Override
+            public void accept(Row row) {
+                rows.add(hex(encoder.encode(row)));
+            }
+
+            @Override
+            public void acceptMinute(MinuteRow row) {
+                rows.add(hex(encoder.encode(row)));
+            }
+        });
         return rows;
     }
 

@@ -3,7 +3,10 @@ package io.chokepoint.job.sink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.chokepoint.analysis.row.Direction;
 import io.chokepoint.analysis.row.FlowIdentity;
+import io.chokepoint.analysis.row.MinuteField;
+import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.job.books.BatchOrigin;
@@ -27,7 +30,9 @@ class RowEncoderTest {
             1,
             443,
             Row.NULL,
-            0xffff_ffffL);
+            0xffff_ffffL,
+            "acme",
+            "");
 
     private static Row row() {
         return new Row(Row.Table.LIMITATION_INTERVALS, IDENTITY)
@@ -51,6 +56,7 @@ class RowEncoderTest {
                                 + "20010db8000000000000000000000001" + "bb01" // server
                                 + "01" // no VLAN
                                 + "00" + "ffffffff" // tunnel
+                                + "0461636d65" + "00" // tenants
                                 + "01" // direction
                                 + "0000fa"
                                 + HexFormat.of().toHexDigits(0x00ed_5172_8618L).substring(6)
@@ -88,6 +94,32 @@ class RowEncoderTest {
         assertThat(encoded.table()).isEqualTo(Table.REJECTED_ROWS);
         assertThat(new String(encoded.bytes(), StandardCharsets.UTF_8))
                 .contains("limitation_intervals_stored", reason, "leaf1");
+    }
+
+    @Test
+    void aMinuteIsItsIdentityItsKeyAndThenItsSums() {
+        long[] sums = new long[MinuteField.values().length];
+        sums[MinuteField.INTERVALS.ordinal()] = 60;
+        sums[MinuteField.APPLICATION_NS.ordinal()] = 1;
+        MinuteRow row = new MinuteRow(IDENTITY, Direction.SERVER_TO_CLIENT, START, 2, sums);
+
+        EncodedRow encoded = new RowEncoder().encode(row);
+
+        assertThat(HexFormat.of().formatHex(encoded.bytes()))
+                .contains("0461636d65" + "00" // tenants
+                        + "01" // direction
+                        + "0000fa"
+                        + HexFormat.of().toHexDigits(0x00ed_5172_8618L).substring(6) // minute
+                        + "02000000" // version
+                        + "3c000000" // intervals
+                        + "0100000000000000")
+                .endsWith(
+                        "01" // no round trip
+                                + "00000000");
+        assertThat(encoded.table()).isEqualTo(Table.LIMITATION_MINUTES);
+        sums[MinuteField.LOSS_EVENTS.ordinal()] = 1L << 32;
+        assertThat(new String(new RowEncoder().encode(row).bytes(), StandardCharsets.UTF_8))
+                .contains("limitation_minutes_stored", "loss_events is 4294967296, expected 0..4294967295");
     }
 
     @Test

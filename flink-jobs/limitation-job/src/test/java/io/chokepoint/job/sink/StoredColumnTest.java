@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Holds what the job writes to the migrations in schemas/clickhouse. */
 class StoredColumnTest {
     private static final String ROWS = "V001__limitation_intervals_stored.sql";
+    private static final String MINUTES = "V024__limitation_minutes_stored.sql";
     private static final Pattern COLUMN = Pattern.compile("^    ([a-z0-9_]+) (\\S.*)$", Pattern.MULTILINE);
     private static final Pattern QUALITY = Pattern.compile("Unit: bits: ([^.]*)\\.");
     private static final Pattern SENTENCES = Pattern.compile("\\[\\n(.*?)\\n\\s*\\]", Pattern.DOTALL);
@@ -49,6 +50,27 @@ class StoredColumnTest {
         expected.keySet().forEach(name -> actual.put(name, types.get(name)));
 
         assertThat(actual).containsExactlyEntriesOf(expected);
+    }
+
+    @Test
+    void theTableOfMinutesHasTheColumnsAndTypesOfTheBytes() {
+        Map<String, String> types = columns(MINUTES);
+        Map<String, String> intervals = columns(ROWS);
+
+        assertThat(written(MINUTES)).containsExactlyElementsOf(Table.LIMITATION_MINUTES.columns());
+        assertThat(sql(MINUTES)).contains("CREATE TABLE IF NOT EXISTS limitation_minutes_stored\n");
+        assertThat(StoredColumn.IDENTITY)
+                .allSatisfy(name -> assertThat(types.get(name)).as(name).isEqualTo(intervals.get(name)));
+        assertThat(types)
+                .containsEntry("direction", intervals.get("direction"))
+                .containsEntry("minute", intervals.get("interval_start"))
+                .containsEntry("version", intervals.get("version"));
+        assertThat(MinuteColumn.ALL).allSatisfy(column -> {
+            String type = column.type().sql();
+            assertThat(types.get(column.field().columnName()))
+                    .as(column.field().columnName())
+                    .isEqualTo(column.nullable() ? "Nullable(" + type + ")" : type);
+        });
     }
 
     private static String type(StoredColumn column) {
