@@ -334,7 +334,8 @@ class AnalyzeIT {
                 .run()
                 .failed(
                         2,
-                        "chokepoint: command analyse is not known: expected analyze, migrate, sql, report, doctor, capture, build, version or help");
+                        "chokepoint: command analyse is not known: expected analyze, migrate, prune, sql, report,"
+                                + " doctor, capture, build, version or help");
     }
 
     @Test

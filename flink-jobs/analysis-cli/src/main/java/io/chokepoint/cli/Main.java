@@ -6,6 +6,7 @@ import io.chokepoint.cli.analyze.AnalyzeOptions;
 import io.chokepoint.cli.capture.Capture;
 import io.chokepoint.cli.doctor.Doctor;
 import io.chokepoint.cli.migrate.Migrate;
+import io.chokepoint.cli.migrate.Prune;
 import io.chokepoint.cli.migrate.Sql;
 import io.chokepoint.cli.report.Report;
 import java.io.IOException;
@@ -47,13 +48,14 @@ public final class Main {
         return switch (command) {
             case "analyze" -> asksForHelp(rest) ? print(AnalyzeOptions.USAGE) : Analyze.run(AnalyzeOptions.parse(rest));
             case "migrate" -> asksForHelp(rest) ? print(Migrate.USAGE) : Migrate.run(rest);
+            case "prune" -> asksForHelp(rest) ? print(Prune.USAGE) : Prune.run(rest);
             case "sql" -> asksForHelp(rest) ? print(Sql.USAGE) : Sql.run(rest);
             case "doctor" -> asksForHelp(rest) ? print(Doctor.USAGE) : Doctor.run(rest);
             case "capture" -> asksForHelp(rest) ? print(Capture.USAGE) : Capture.run(rest);
             case "report" -> asksForHelp(rest) ? print(Report.USAGE) : Report.run(rest);
             default ->
                 throw new WrongOption("command " + command
-                        + " is not known: expected analyze, migrate, sql, report, doctor or capture");
+                        + " is not known: expected analyze, migrate, prune, sql, report, doctor or capture");
         };
     }
 

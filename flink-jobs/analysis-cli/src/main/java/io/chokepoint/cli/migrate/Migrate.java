@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** {@code chokepoint migrate}: creates topics and tables, or brings them to this release. Running it again is harmless. */
 public final class Migrate {
@@ -25,7 +26,8 @@ public final class Migrate {
               --database NAME           database, created if missing (CHOKEPOINT_CLICKHOUSE_DATABASE, default chokepoint)
               --user NAME               who may create tables (CHOKEPOINT_CLICKHOUSE_ADMIN_USER, default chokepoint_admin)
               --password-file FILE      password (else CHOKEPOINT_CLICKHOUSE_PASSWORD or CHOKEPOINT_CLICKHOUSE_ADMIN_PASSWORD)
-              --only topics|tables      leave the other alone
+              --cluster NAME            make replicated tables, sharded by flow, on this cluster of the server
+              --only topics|tables|sql  leave the other alone; sql: print the statements of the tables and run nothing
               --schemas DIRECTORY       folder with clickhouse/ and kafka/ (default: that of the sources)
             """;
 
@@ -37,6 +39,7 @@ public final class Migrate {
             "--database",
             "--user",
             "--password-file",
+            "--cluster",
             "--only",
             "--schemas");
     private static final Set<String> PARTITIONED_BY_FLOW = Set.of("tcp-segments", "tcp-segments-replay");
@@ -64,16 +67,29 @@ public final class Migrate {
         Integer replication = settings.integer("--replication", 1, MAX_REPLICATION);
         String only = settings.get("--only", "", "");
 
-        if (!only.isEmpty() && !only.equals("topics") && !only.equals("tables")) {
-            throw new WrongOption("option --only is '" + only + "': expected topics or tables");
+        if (!Set.of("", "topics", "tables", "sql").contains(only)) {
+            throw new WrongOption("option --only is '" + only + "': expected topics, tables or sql");
+        }
+        Tables tables = new Tables(access, cluster(settings, access.database()), out);
+        if (only.equals("sql")) {
+            tables.print(migrations);
+            return ExitCode.OK;
         }
         if (!only.equals("tables")) {
             Topics.migrate(brokers, topics, replication, settings.get("--partitions") != null, out);
         }
         if (!only.equals("topics")) {
-            new Tables(access, out).migrate(migrations);
+            tables.migrate(migrations);
         }
         return ExitCode.OK;
+    }
+
+    private static @Nullable Cluster cluster(Settings settings, String database) throws WrongOption {
+        String name = settings.get("--cluster");
+        if (name != null && !name.matches("[A-Za-z_][A-Za-z0-9_]*")) {
+            throw new WrongOption("option --cluster is '" + name + "': expected letters, digits and _");
+        }
+        return name == null ? null : new Cluster(name, database);
     }
 
     private static Path schemas(Settings settings) throws WrongOption {

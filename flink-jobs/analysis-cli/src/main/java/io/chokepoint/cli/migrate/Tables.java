@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Brings the tables of a database forward to the newest migration.
@@ -26,14 +27,32 @@ final class Tables {
             )
             ENGINE = ReplacingMergeTree
             ORDER BY version
-            COMMENT 'Migrations that were applied, by chokepoint migrate.'""";
+            COMMENT 'Migrations that were applied, by chokepoint migrate.'\
+            """;
 
     private final ClickHouse.Access access;
+    private final @Nullable Cluster cluster;
     private final PrintStream out;
 
-    Tables(ClickHouse.Access access, PrintStream out) {
+    /** @param cluster what to make the tables on; null for the one server */
+    Tables(ClickHouse.Access access, @Nullable Cluster cluster, PrintStream out) {
         this.access = access;
+        this.cluster = cluster;
         this.out = out;
+    }
+
+    /** Prints what {@link #migrate} would run on a server without any tables. */
+    void print(List<Migration> migrations) {
+        if (cluster != null) {
+            out.println(cluster.databaseStatement() + ";");
+        }
+        for (Migration migration : migrations) {
+            statements(migration).forEach(statement -> out.println(statement.strip() + ";\n"));
+        }
+    }
+
+    private List<String> statements(Migration migration) {
+        return cluster == null ? List.of(migration.statement()) : cluster.statements(migration.statement());
     }
 
     /** Applies what is missing; refuses a database that is not a state this release has been in. */
@@ -59,7 +78,10 @@ final class Tables {
             String exists = "SELECT 1 AS found FROM system.databases WHERE name = '" + access.database() + "'";
             if (server.rows(exists).isEmpty()) {
                 // Atomic: the default engine of some servers cannot swap tables.
-                server.execute("CREATE DATABASE IF NOT EXISTS " + access.database() + " ENGINE = Atomic");
+                server.execute(
+                        cluster != null
+                                ? cluster.databaseStatement()
+                                : "CREATE DATABASE IF NOT EXISTS " + access.database() + " ENGINE = Atomic");
             }
         }
     }
@@ -100,7 +122,9 @@ final class Tables {
 
     private void apply(ClickHouse database, Migration migration) throws IOException, InterruptedException {
         try {
-            database.execute(migration.statement());
+            for (String statement : statements(migration)) {
+                database.execute(statement);
+            }
             database.execute("INSERT INTO schema_migrations (version, name, checksum) VALUES (" + migration.version()
                     + ", '" + migration.name() + "', '" + migration.checksum() + "')");
         } catch (IOException e) {
