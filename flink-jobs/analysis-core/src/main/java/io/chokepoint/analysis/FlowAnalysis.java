@@ -5,6 +5,8 @@ import io.chokepoint.analysis.batch.EndReason;
 import io.chokepoint.analysis.batch.FlowHash;
 import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.group.DelaySeries;
+import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.row.Direction;
 import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.MinuteRow;
@@ -52,6 +54,7 @@ public final class FlowAnalysis {
     private long clockShiftNanos; // added to the stamps after a step back
     private long intervalEndNanos;
     private long rowStartNanos;
+    private long secondEndNanos; // of the running observation, a multiple since the epoch
     private long lifeStartNanos; // of what was seen: later than the flow's start if its first runs are missing
     private final Handshake handshake = new Handshake();
     private HalfConnection[] halves;
@@ -123,7 +126,10 @@ public final class FlowAnalysis {
         }
         if (run.endReason() != EndReason.NONE) {
             finish(out);
-        } else if (nowNanos >= rowStartNanos || isKeptByWindow()) {
+            return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
+        }
+        observe(run.observedUntilNs() + clockShiftNanos, out);
+        if (nowNanos >= rowStartNanos || isKeptByWindow()) {
             closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
         if (!finished) {
@@ -166,6 +172,7 @@ public final class FlowAnalysis {
         for (HalfConnection half : halves) {
             half.start(flowTime(nowNanos), clock.nanos());
         }
+        beginSecond(nowNanos);
     }
 
     private void reset() {
@@ -266,8 +273,42 @@ public final class FlowAnalysis {
         }
     }
 
+    /** Tells of the second that has ended by {@code time}, if it has. */
+    private void observe(long time, RowSink out) {
+        if (time >= secondEndNanos) {
+            tellSecond(out);
+            beginSecond(time);
+        }
+    }
+
+    private void beginSecond(long time) {
+        long start = Math.floorDiv(time, DelaySeries.SECOND_NANOS) * DelaySeries.SECOND_NANOS;
+        secondEndNanos = start + DelaySeries.SECOND_NANOS;
+        halves[0].series().begin(flowTime(start));
+        halves[1].series().begin(flowTime(start));
+    }
+
+    private void tellSecond(RowSink out) {
+        for (int direction : order()) {
+            HalfConnection half = halves[direction];
+            PathModel path = half.path();
+            Observation observation = half.series()
+                    .observe(
+                            flowId(),
+                            directionOf(direction),
+                            secondEndNanos - DelaySeries.SECOND_NANOS,
+                            path.senderSide().lifeMinimum(),
+                            path.receiverSide().lifeMinimum(),
+                            Math.round(path.capacityBitsPerSecond()));
+            if (observation != null) {
+                out.observe(observation);
+            }
+        }
+    }
+
     /** A packet passes at {@code time}: closes the intervals that end at or before it. */
     private void advanceTo(long time, RowSink out) {
+        observe(time, out);
         if (time < intervalEndNanos) {
             nowNanos = Math.max(nowNanos, time);
             return;
@@ -323,7 +364,7 @@ public final class FlowAnalysis {
         for (int half : order()) {
             if (!minuteSums[half].isEmpty()) {
                 out.acceptMinute(new MinuteRow(
-                        identity, direction(half), minute * MINUTE_NANOS, settings.version(), minuteSums[half].take()));
+                        identity, directionOf(half), minute * MINUTE_NANOS, settings.version(), minuteSums[half].take()));
             }
         }
     }
@@ -343,11 +384,11 @@ public final class FlowAnalysis {
     }
 
     private RowWriter writer(int direction) {
-        return new RowWriter(settings, identity(), direction(direction), halves[direction], handshake, clock.nanos());
+        return new RowWriter(settings, identity(), directionOf(direction), halves[direction], handshake, clock.nanos());
     }
 
-    private Direction direction(int half) {
-        return half == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT;
+    private Direction directionOf(int direction) {
+        return direction == handshake.clientDirection(key) ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT;
     }
 
     /** Client to server first. */
@@ -356,11 +397,14 @@ public final class FlowAnalysis {
         return new int[] {client, 1 - client};
     }
 
-    private FlowIdentity identity() {
-        long id = handshake.isInitialSequenceKnown()
+    private long flowId() {
+        return handshake.isInitialSequenceKnown()
                 ? FlowHash.flowId(key, handshake.clientInitialSequence())
                 : midstreamId(key, tap, flowStartNanos);
-        return identity(settings, id, tap, key, handshake.clientDirection(key) == 0, vlan, tunnelId);
+    }
+
+    private FlowIdentity identity() {
+        return identity(settings, flowId(), tap, key, handshake.clientDirection(key) == 0, vlan, tunnelId);
     }
 
     /** Who the ends are; their tenants are looked up anew for every row, so that no state depends on them. */
@@ -407,6 +451,7 @@ public final class FlowAnalysis {
         long end = Math.max(nowNanos + 1, rowStartNanos);
         halves[0].finish();
         halves[1].finish();
+        tellSecond(out);
         closeInterval(end, out);
         writeMinute(out);
         int written = 0;
@@ -461,6 +506,7 @@ public final class FlowAnalysis {
         Varint.write(out, clockShiftNanos);
         Varint.write(out, intervalEndNanos - flowStartNanos);
         Varint.write(out, rowStartNanos - flowStartNanos);
+        Varint.write(out, secondEndNanos - flowStartNanos);
         Varint.write(out, lifeStartNanos - flowStartNanos);
         handshake.writeTo(out);
         for (int i = 0; i < 2; i++) {
@@ -524,6 +570,7 @@ public final class FlowAnalysis {
         clockShiftNanos = Varint.read(in);
         intervalEndNanos = flowStartNanos + Varint.read(in);
         rowStartNanos = flowStartNanos + Varint.read(in);
+        secondEndNanos = flowStartNanos + Varint.read(in);
         lifeStartNanos = flowStartNanos + Varint.read(in);
         handshake.readFrom(in);
         for (int i = 0; i < 2; i++) {

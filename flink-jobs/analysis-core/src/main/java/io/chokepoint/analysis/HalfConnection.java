@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.analysis;
 
+import io.chokepoint.analysis.group.DelaySeries;
 import io.chokepoint.analysis.loss.SentHistory;
 import io.chokepoint.analysis.rtt.LogHistogram;
 import io.chokepoint.analysis.rtt.RoundMinimum;
@@ -50,6 +51,7 @@ final class HalfConnection {
     private final ReceiverWindow window = new ReceiverWindow();
     private final SegmentSize segmentSize = new SegmentSize();
     private final WaitJudge waits = new WaitJudge(path, acks, interval);
+    private final DelaySeries series = new DelaySeries();
 
     private final int layerBytesBeyondIp;
     private long sndMax = UNSEEN;
@@ -148,6 +150,7 @@ final class HalfConnection {
         boolean grown = isElephant();
         if (grown) {
             path.growUp();
+            series.addBytes(layerBytes);
         }
         if (grown && lastDataNanos > 0) {
             gapInterval.add(now - lastDataNanos);
@@ -183,7 +186,13 @@ final class HalfConnection {
         }
         long echoed = acks.advanceByEcho(now, packet.timestampEcho, senderDelay);
         boolean hadNothingToSend = acks.viewAck() >= sndMax;
-        if (echoed != AckHistory.NONE && !losses.isPending() && !hadNothingToSend) {
+        if (echoed == AckHistory.NONE || hadNothingToSend) {
+            return;
+        }
+        if (isElephant()) {
+            series.addBeforeTap(now, now - echoed);
+        }
+        if (!losses.isPending()) {
             path.onSenderDelay(now, now - echoed);
         }
     }
@@ -348,6 +357,9 @@ final class HalfConnection {
         if (delay < 0) {
             return;
         }
+        if (segments == DELAYED_ACK_SEGMENTS && isElephant()) {
+            series.addAfterTap(now - delay, delay);
+        }
         addRoundTrip(path.onReceiverDelay(now, delay, !mayBeDelayed));
     }
 
@@ -355,7 +367,11 @@ final class HalfConnection {
     private void timeSack(long now, long end, long newBytes) {
         boolean isOne = newBytes > 0 && newBytes <= DELAYED_ACK_SEGMENTS * segmentSize.bytes();
         if (isOne && sent.isSentOnce(end)) {
-            addRoundTrip(path.onReceiverDelay(now, now - sent.timeOf(end), true));
+            long passed = sent.timeOf(end);
+            if (isElephant()) {
+                series.addAfterTap(passed, now - passed);
+            }
+            addRoundTrip(path.onReceiverDelay(now, now - passed, true));
         }
     }
 
@@ -476,6 +492,11 @@ final class HalfConnection {
         return path;
     }
 
+    /** Delays of the running second. */
+    DelaySeries series() {
+        return series;
+    }
+
     int mss() {
         return segmentSize.bytes();
     }
@@ -518,6 +539,7 @@ final class HalfConnection {
         Varint.write(out, lastDataNanos);
         Varint.write(out, zeroSinceNanos);
         Varint.write(out, foreignAck);
+        series.writeTo(out);
     }
 
     void readFrom(DataInput in) throws IOException {
@@ -549,6 +571,7 @@ final class HalfConnection {
         lastDataNanos = Varint.read(in);
         zeroSinceNanos = Varint.read(in);
         foreignAck = Varint.read(in);
+        series.readFrom(in);
     }
 
     /** Sequence numbers lie near the highest one: most distances are short. 0 stands for an unseen one. */

@@ -9,6 +9,9 @@ import io.chokepoint.job.flow.FlowAnalysisFunction;
 import io.chokepoint.job.flow.FlowAnalysisOperator;
 import io.chokepoint.job.flow.FlowAtTap;
 import io.chokepoint.job.flow.TapRun;
+import io.chokepoint.job.group.GroupFunction;
+import io.chokepoint.job.group.TapObservation;
+import io.chokepoint.job.group.TapWindow;
 import io.chokepoint.job.sink.ClickHouseSink;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.source.BatchSplitter;
@@ -40,6 +43,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * batches ─ split ─ keyBy(flow, tap) ─ analyse ─ rows ──────────┐
+ *             │                           ├─ keyBy(tap, window) ─ groups
  *             ├─ rows of short flows ─────┼─────────────────────┤
  *             │                           │                     ├─ ClickHouse
  *             ├───────────── ledger ──────┴─ keyBy(origin) ─ books ┘
@@ -131,6 +135,12 @@ public final class LimitationJob {
                 .transform("analyse", EncodedRow.type(), new FlowAnalysisOperator(analysis))
                 .uid("analyse");
 
+        DataStream<EncodedRow> groups = rows.getSideOutput(FlowAnalysisFunction.OBSERVATIONS)
+                .keyBy(TapObservation::window, TapWindow.type())
+                .process(new GroupFunction(analysis.version()), EncodedRow.type())
+                .name("groups")
+                .uid("groups");
+
         DataStream<LedgerEntry> ledger =
                 runs.getSideOutput(BatchSplitter.LEDGER).union(rows.getSideOutput(FlowAnalysisFunction.LEDGER));
         DataStream<EncodedRow> books = ledger.keyBy(LedgerEntry::origin, BatchOrigin.type())
@@ -138,7 +148,7 @@ public final class LimitationJob {
                 .name("books")
                 .uid("books");
 
-        rows.union(runs.getSideOutput(BatchSplitter.ROWS), books)
+        rows.union(runs.getSideOutput(BatchSplitter.ROWS), books, groups)
                 .sinkTo(rowSink)
                 .setParallelism(1)
                 .name("clickhouse")

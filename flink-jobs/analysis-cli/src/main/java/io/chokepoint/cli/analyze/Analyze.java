@@ -117,7 +117,7 @@ public final class Analyze {
 
     private int judge(Tap tap) throws IOException, InterruptedException {
         TapBooks books = new TapBooks();
-        TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, writer::row);
+        TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, writer::row, writer::group);
         int exitCode;
         try (ProbeProcess process = new ProbeProcess(probe, tap, options)) {
             running = process;

@@ -11,8 +11,12 @@ import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.batch.SummaryReader;
+import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.group.Observation;
+import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
 import java.io.IOException;
+import java.util.function.Consumer;
 
 /** Folds the batches of one tap into one {@link FlowAnalysis} a flow key, for as long as the flow lives. */
 final class TapAnalysis {
@@ -25,15 +29,30 @@ final class TapAnalysis {
     private final AnalysisSettings settings;
     private final String tap;
     private final LiveFlows flows;
+    private final TapGroups groups;
 
-    TapAnalysis(AnalysisSettings settings, String tap, TapBooks books, RowSink out) {
+    TapAnalysis(
+            AnalysisSettings settings,
+            String tap,
+            TapBooks books,
+            Consumer<Row> rows,
+            Consumer<BottleneckGroup> groupRows) {
         this.settings = settings;
         this.tap = tap;
         this.flows = new LiveFlows(settings, tap);
         this.books = books;
-        this.out = row -> {
-            books.rowWritten();
-            out.accept(row);
+        this.groups = new TapGroups(tap, settings.version(), groupRows);
+        this.out = new RowSink() {
+            @Override
+            public void accept(Row row) {
+                books.rowWritten();
+                rows.accept(row);
+            }
+
+            @Override
+            public void observe(Observation observation) {
+                groups.observe(observation);
+            }
         };
     }
 
@@ -81,5 +100,7 @@ final class TapAnalysis {
     /** Ends the flows whose end mark did not come. */
     void finish() throws IOException {
         flows.finish(out);
+        groups.finish();
+        books.groups(groups.counters());
     }
 }

@@ -19,6 +19,7 @@ final class TapBooks {
     private final Map<RunFate, Long> packets = new EnumMap<>(RunFate.class);
     private final Map<DecodeStatus, Long> rejectedBatches = new EnumMap<>(DecodeStatus.class);
     private final Map<DecodeStatus, Long> rejectedRuns = new EnumMap<>(DecodeStatus.class);
+    private final Map<String, Long> groups = new LinkedHashMap<>();
     private long batchesConsumed;
     private long packetsConsumed;
     private long packetsRejected;
@@ -55,6 +56,11 @@ final class TapBooks {
 
     void rowWritten() {
         rows++;
+    }
+
+    /** What became of the observations that groups are made of. */
+    void groups(Map<String, Long> counters) {
+        groups.putAll(counters);
     }
 
     long packetsConsumed() {
@@ -103,6 +109,7 @@ final class TapBooks {
         putAll(books, "packets_", RunFate.values(), packets, true);
         books.put("packets_rejected", packetsRejected);
         books.put("rows", rows);
+        books.putAll(groups);
         return books;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.cli.rows;
 
+import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import java.util.Map;
@@ -36,6 +37,10 @@ public final class CsvRows implements RowWriter {
         boolean quoted = text.chars().anyMatch(c -> c == ',' || c == '"' || c == '\n' || c == '\r');
         return quoted ? '"' + text.replace("\"", "\"\"") + '"' : text;
     }
+
+    /** Does nothing: groups have other columns. */
+    @Override
+    public void group(BottleneckGroup group) {}
 
     /** Does nothing: the books are no row of this table. */
     @Override

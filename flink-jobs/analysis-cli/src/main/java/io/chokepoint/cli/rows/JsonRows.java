@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.cli.rows;
 
+import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import java.util.Map;
@@ -23,6 +24,13 @@ public final class JsonRows implements RowWriter {
             JsonText.append(line, RowValues.of(row, field));
         }
         out.line(line.append('}'));
+    }
+
+    @Override
+    public void group(BottleneckGroup group) {
+        line.setLength(0);
+        JsonText.append(line, GroupValues.of(group));
+        out.line(line);
     }
 
     @Override

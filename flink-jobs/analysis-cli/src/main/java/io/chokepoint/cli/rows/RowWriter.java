@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.cli.rows;
 
+import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.row.Row;
 import java.util.Map;
 
@@ -8,6 +9,9 @@ import java.util.Map;
 public interface RowWriter {
     /** Takes the next row. */
     void row(Row row);
+
+    /** Takes who shared a bottleneck in a window. */
+    void group(BottleneckGroup group);
 
     /** Takes the books of the whole run, after the last row; nothing follows. */
     void end(Map<String, ?> ledger);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.cli.rows;
 
+import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.cli.Terminal;
 import java.util.ArrayList;
@@ -49,6 +50,10 @@ public final class VerdictTable implements RowWriter {
             verdict(Verdict.of(row.intervalNanos() / NANOS_PER_SECOND, field -> RowValues.of(row, field)));
         }
     }
+
+    /** Does nothing: a table of whole flows has no place for windows of 10 s. */
+    @Override
+    public void group(BottleneckGroup group) {}
 
     /** Takes a line of the table. */
     public void verdict(Verdict verdict) {

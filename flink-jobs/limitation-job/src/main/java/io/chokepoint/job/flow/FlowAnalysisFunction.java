@@ -10,11 +10,13 @@ import io.chokepoint.analysis.RunFate;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
+import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.books.LedgerEntry;
+import io.chokepoint.job.group.TapObservation;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.RowEncoder;
 import io.chokepoint.job.source.RejectedRecord;
@@ -42,6 +44,10 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     public static final OutputTag<LedgerEntry> LEDGER = new OutputTag<>("ledger", LedgerEntry.type());
     /** Runs that cannot be decoded. */
     public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
+
+    /** What the groups are made of. */
+    public static final OutputTag<TapObservation> OBSERVATIONS =
+            new OutputTag<>("observations", TapObservation.type());
 
     private static final long serialVersionUID = 1L;
     private static final int SCRATCH_BYTES = 1024;
@@ -103,7 +109,8 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         LiveFlows.Flow known = live.get(element.key());
         LiveFlows.Flow flow = known == null ? stored(element.key()) : known;
         FlowAnalysis analysis = flow.analysis();
-        RunFate fate = analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(out));
+        RunFate fate =
+                analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(context, out));
         fates.folded(element, fate, analysis.repeatedPackets());
         if (analysis.isFinished()) {
             forget(element.key(), flow, context);
@@ -139,7 +146,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         }
     }
 
-    private RowSink rowsInto(Collector<EncodedRow> out) {
+    private RowSink rowsInto(Context context, Collector<EncodedRow> out) {
         return new RowSink() {
             @Override
             public void accept(Row row) {
@@ -149,6 +156,12 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             @Override
             public void acceptMinute(MinuteRow row) {
                 out.collect(encoder.encode(row));
+            }
+
+            @Override
+            public void observe(Observation observation) {
+                context.output(
+                        OBSERVATIONS, new TapObservation(context.getCurrentKey().tap(), observation));
             }
         };
     }
@@ -169,9 +182,14 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             return;
         }
         FlowAnalysis analysis = flow == null ? stored.analysis(settings, key.tap()) : flow.analysis();
-        analysis.finish(rowsInto(out));
+        analysis.finish(rowsInto(context, out));
         live.remove(key);
         state.clear();
+    }
+
+    /** Version of the rows. */
+    public int version() {
+        return version;
     }
 
     /** The keyed state gets all that a checkpoint needs. */

@@ -81,16 +81,21 @@ final class RowBinary {
 
     RowBinary putString(String value) {
         byte[] text = value.getBytes(StandardCharsets.UTF_8);
-        int rest = text.length;
-        while (rest >= VARINT_MORE) {
-            putByte(rest | VARINT_MORE);
-            rest >>>= VARINT_BITS;
-        }
-        putByte(rest);
+        putLength(text.length);
         reserve(text.length);
         System.arraycopy(text, 0, bytes, length, text.length);
         length += text.length;
         return this;
+    }
+
+    /** Of the text or array whose elements follow. */
+    RowBinary putLength(int length) {
+        int rest = length;
+        while (rest >= VARINT_MORE) {
+            putByte(rest | VARINT_MORE);
+            rest >>>= VARINT_BITS;
+        }
+        return putByte(rest);
     }
 
     private void reserve(int more) {

@@ -31,7 +31,24 @@ public enum Table {
                     "runs",
                     "packets",
                     "version")),
-    LIMITATION_MINUTES("limitation_minutes_stored", MinuteColumn.names());
+    LIMITATION_MINUTES("limitation_minutes_stored", MinuteColumn.names()),
+    BOTTLENECK_GROUPS(
+            "bottleneck_groups_stored",
+            List.of(
+                    "tap",
+                    "window_start",
+                    "window_end",
+                    "group_id",
+                    "version",
+                    "bottleneck_side",
+                    "capacity_bits_per_second",
+                    "capacity_kind",
+                    "observed_ns",
+                    "queue_delay_ns",
+                    "agreement_permille",
+                    "member_flow_ids",
+                    "member_directions",
+                    "member_bytes"));
 
     private final String tableName;
     private final List<String> columns;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.cli.analyze;
+
+import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.group.Grouping;
+import io.chokepoint.analysis.group.Observation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Groups the flows of one tap, window by window. A window is judged once, when the tap's time has passed its end by 30 s: the
+ * probe tells of every flow more often than that, also of a silent one.
+ */
+final class TapGroups {
+    private static final long PATIENCE_NANOS = 30_000_000_000L;
+    /** So much is kept of a window before it is thinned out to the largest. */
+    private static final int MAX_KEPT = (int) (2 * Grouping.MAX_OF_SECOND * Grouping.WINDOW_NANOS / 1_000_000_000L);
+
+    private final String tap;
+    private final long generation;
+    private final Consumer<BottleneckGroup> out;
+    private final TreeMap<Long, Window> windows = new TreeMap<>();
+    private long judgedUntilNanos = Long.MIN_VALUE;
+    private long observations;
+    private long evicted;
+    private long late;
+
+    TapGroups(String tap, long generation, Consumer<BottleneckGroup> out) {
+        this.tap = tap;
+        this.generation = generation;
+        this.out = out;
+    }
+
+    /** A second of a flow in which a queue stood. */
+    void observe(Observation observation) {
+        observations++;
+        long start = Grouping.windowStart(observation);
+        if (start < judgedUntilNanos) {
+            late++;
+            return;
+        }
+        Window window = windows.computeIfAbsent(start, at -> new Window());
+        window.observations.add(observation);
+        window.all++;
+        if (window.observations.size() > MAX_KEPT) {
+            thin(window);
+        }
+        while (windows.firstKey() + Grouping.WINDOW_NANOS + PATIENCE_NANOS <= observation.startNanos()) {
+            judgeFirst();
+        }
+    }
+
+    /** Judges what is left. */
+    void finish() {
+        while (!windows.isEmpty()) {
+            judgeFirst();
+        }
+    }
+
+    private void judgeFirst() {
+        Map.Entry<Long, Window> first = windows.pollFirstEntry();
+        Window window = first.getValue();
+        judgedUntilNanos = first.getKey() + Grouping.WINDOW_NANOS;
+        thin(window);
+        Grouping.judge(tap, first.getKey(), window.observations, Grouping.version(generation, window.all), List.of())
+                .forEach(out);
+    }
+
+    private void thin(Window window) {
+        List<Observation> largest = Grouping.largest(window.observations);
+        evicted += window.observations.size() - largest.size();
+        window.observations = largest;
+    }
+
+    /** Seconds of flows in which a queue stood: used = all − evicted − late. */
+    Map<String, Long> counters() {
+        Map<String, Long> counters = new LinkedHashMap<>();
+        counters.put("observations", observations);
+        counters.put("observations_evicted", evicted);
+        counters.put("observations_late", late);
+        return counters;
+    }
+
+    private static final class Window {
+        private List<Observation> observations = new ArrayList<>();
+        private long all;
+    }
+}

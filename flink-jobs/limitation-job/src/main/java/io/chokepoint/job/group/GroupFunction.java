@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.group;
+
+import static java.util.Objects.requireNonNull;
+
+import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.group.Grouping;
+import io.chokepoint.analysis.group.Observation;
+import io.chokepoint.job.sink.EncodedRow;
+import io.chokepoint.job.sink.GroupRows;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.metrics.Counter;
+import org.apache.flink.streaming.api.TimeDomain;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * Gathers the observations of a window of a tap and has them judged. Decides nothing about queues.
+ *
+ * <p>A window is judged when nothing came for it for some seconds, so a tap that falls silent holds up nobody, not even
+ * itself; and again when more came, so the last judgement is of all. What it says depends on the set of observations alone,
+ * and of rows with the same key that wins behind which are most of them. The clock of the machine only says when to tell; when to
+ * forget says the time of the log, as for flows.
+ */
+public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObservation, EncodedRow> {
+    private static final long serialVersionUID = 1L;
+    private static final long QUIET_MILLIS = 3_000;
+    /** Partitions of one tap may be read so far apart, in the time of the log. */
+    static final long KEPT_MILLIS = 120_000;
+    /** So much is kept of a window before it is thinned out to the largest takers. */
+    static final int MAX_KEPT = (int) (2 * Grouping.MAX_OF_SECOND * Grouping.WINDOW_NANOS / 1_000_000_000L);
+
+    private final int generation;
+    private transient ListState<Observation> observations;
+    private transient ValueState<WindowBooks> state;
+    private transient GroupRows rows;
+    private transient Counter observed;
+    private transient Counter evicted;
+
+    /** {@code generation}: the version of the analysis. */
+    public GroupFunction(int generation) {
+        this.generation = generation;
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        observations = getRuntimeContext()
+                .getListState(new ListStateDescriptor<>("observations-v1", new ObservationSerializer()));
+        state = getRuntimeContext().getState(new ValueStateDescriptor<>("window-v1", new WindowBooks.Serializer()));
+        rows = new GroupRows();
+        observed = getRuntimeContext().getMetricGroup().counter("observations");
+        evicted = getRuntimeContext().getMetricGroup().counter("observations_evicted");
+    }
+
+    @Override
+    public void processElement(TapObservation element, Context context, Collector<EncodedRow> out) throws Exception {
+        WindowBooks books = state.value();
+        long now = context.timerService().currentProcessingTime();
+        if (books == null) {
+            books = new WindowBooks(0, 0, 0, 0, context.timestamp() + KEPT_MILLIS, List.of());
+            context.timerService().registerEventTimeTimer(books.cleanMillis());
+        }
+        if (books.judged() == books.all()) { // nothing waits to be told, so no timer does
+            context.timerService().registerProcessingTimeTimer(now + QUIET_MILLIS);
+        }
+        observations.add(element.observation());
+        observed.inc();
+        int kept = books.kept() + 1 > MAX_KEPT ? thin(new ArrayList<>()).size() : books.kept() + 1;
+        books = books.withOneMore(
+                kept, now + QUIET_MILLIS, Math.max(books.cleanMillis(), context.timestamp() + KEPT_MILLIS));
+        state.update(books);
+    }
+
+    /** Keeps the largest takers; {@code into} gets them. */
+    private List<Observation> thin(List<Observation> into) throws Exception {
+        List<Observation> all = new ArrayList<>();
+        observations.get().forEach(all::add);
+        into.addAll(Grouping.largest(all));
+        if (into.size() < all.size()) {
+            evicted.inc(all.size() - into.size());
+            observations.update(into);
+        }
+        return into;
+    }
+
+    /** Judges a window that has become quiet; forgets one of which the log brings nothing more. */
+    @Override
+    public void onTimer(long timestamp, OnTimerContext context, Collector<EncodedRow> out) throws Exception {
+        WindowBooks books = state.value();
+        if (books == null) {
+            return; // judged and forgotten before its quiet was over
+        }
+        TapWindow window = requireNonNull(context.getCurrentKey(), "a timer without a key");
+        if (context.timeDomain() == TimeDomain.PROCESSING_TIME) {
+            if (timestamp < books.tellMillis()) {
+                context.timerService().registerProcessingTimeTimer(books.tellMillis());
+            } else {
+                tell(window, books, out);
+            }
+            return;
+        }
+        if (timestamp < books.cleanMillis()) {
+            context.timerService().registerEventTimeTimer(books.cleanMillis());
+            return;
+        }
+        tell(window, books, out);
+        observations.clear();
+        state.clear();
+    }
+
+    private void tell(TapWindow window, WindowBooks books, Collector<EncodedRow> out) throws Exception {
+        if (books.judged() == books.all()) {
+            return;
+        }
+        List<Long> told = new ArrayList<>();
+        List<BottleneckGroup> groups = Grouping.judge(
+                window.tap(),
+                window.startNanos(),
+                thin(new ArrayList<>()),
+                Grouping.version(generation, books.all()),
+                books.told());
+        for (BottleneckGroup group : groups) {
+            out.collect(rows.encode(group));
+            told.add(group.groupId());
+        }
+        state.update(books.asJudged(List.copyOf(told)));
+    }
+}
