@@ -101,12 +101,15 @@ class AnalyzeIT {
 
     private static List<String> addresses(List<Map<String, String>> rows) {
         return rows.stream()
+                .filter(row -> row.containsKey("client_ip"))
                 .flatMap(row -> Stream.of(row.get("client_ip"), row.get("server_ip")))
                 .toList();
     }
 
     private static List<String> withoutAddresses(List<Map<String, String>> rows) {
-        rows.forEach(row -> row.keySet().removeAll(List.of("client_ip", "server_ip", "flow_id")));
+        rows.forEach(row -> row.keySet()
+                .removeAll(List.of(
+                        "client_ip", "server_ip", "flow_id", "group_id", "largest_flow_id", "member_flow_ids")));
         return rows.stream().map(Map::toString).sorted().toList();
     }
 

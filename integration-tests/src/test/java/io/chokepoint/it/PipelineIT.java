@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class PipelineIT {
     private static final int BAD_RECORDS = 5;
+    private static final String[] RECORDS = {"\"limitation_interval\"", "\"flow\"", "\"bottleneck_group\""};
 
     private static final List<Path> CAPTURES = new ArrayList<>();
 
@@ -61,7 +62,8 @@ class PipelineIT {
             List<Map<String, String>> rows = awaitRows(stack);
 
             assertThat(rows).isEqualTo(expected);
-            assertThat(rows).extracting(row -> row.get("record")).contains("\"limitation_interval\"", "\"flow\"");
+            assertThat(rows).extracting(row -> row.get("record")).contains(RECORDS);
+            intervalsSayWithWhomTheyShared(stack);
             theProbeReceivedWhatCapinfosCounts(books);
             anotherClientReadsWhatTheProbeDelivered(stack, books);
             theLedgerBalances(stack, books);
@@ -82,6 +84,22 @@ class PipelineIT {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Refined only where the flow's own verdict left it open; every interval is there once. */
+    private static void intervalsSayWithWhomTheyShared(Stack stack) {
+        Map<String, Long> seen = counts(
+                stack,
+                "SELECT multiIf(group_id IS NULL, 'alone', root_cause = 'bottleneck', 'refined', 'in a group') AS name,"
+                        + " count() AS n FROM limitation_intervals_refined"
+                        + " WHERE toString(refined_root_cause) = if(name = 'refined', 'shared_bottleneck', toString(root_cause))"
+                        + " GROUP BY name");
+
+        assertThat(seen).containsKeys("alone", "in a group");
+        assertThat(seen.values().stream().mapToLong(Long::longValue).sum())
+                .isEqualTo(expected.stream()
+                        .filter(row -> "\"limitation_interval\"".equals(row.get("record")))
+                        .count());
     }
 
     private static void theProbeReceivedWhatCapinfosCounts(Map<String, Map<String, Long>> books) throws IOException {
@@ -184,6 +202,6 @@ class PipelineIT {
 
     @Test
     void expectationsAreNotEmpty() {
-        assertThat(expected).extracting(row -> row.get("record")).contains("\"limitation_interval\"", "\"flow\"");
+        assertThat(expected).extracting(row -> row.get("record")).contains(RECORDS);
     }
 }

@@ -9,11 +9,13 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.StreamSupport;
 
 /** Rows as texts that are equal exactly if every column is equal, bit for bit; in one order whoever wrote them. */
 final class Rows {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> KEY = List.of("record", "tap", "flow_id", "direction", "interval_start");
+    private static final List<String> KEY =
+            List.of("record", "tap", "flow_id", "direction", "interval_start", "window_start", "group_id");
 
     private Rows() {}
 
@@ -57,6 +59,12 @@ final class Rows {
 
     /** Numbers by their bits: 0.1 and 0.10 are one, 0.1 and the next double are two. */
     private static String text(JsonNode value) {
+        if (value.isArray()) {
+            return StreamSupport.stream(value.spliterator(), false)
+                    .map(Rows::text)
+                    .toList()
+                    .toString();
+        }
         if (!value.isNumber()) {
             return value.isNull() ? "null" : '"' + value.asText() + '"';
         }

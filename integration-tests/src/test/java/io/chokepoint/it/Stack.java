@@ -131,10 +131,11 @@ final class Stack implements AutoCloseable {
         }
     }
 
-    /** All rows of both views, as {@code analyze --format json} would print them. */
+    /** All rows of the views, as {@code analyze --format json} would print them. */
     List<String> rows() throws IOException {
         List<String> rows = ask("SELECT 'limitation_interval' AS record, * FROM limitation_intervals");
         rows.addAll(ask("SELECT 'flow' AS record, * FROM flows"));
+        rows.addAll(ask("SELECT 'bottleneck_group' AS record, * FROM bottleneck_groups"));
         return rows;
     }
 

@@ -3,11 +3,17 @@ package io.chokepoint.cli.rows;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.group.BottleneckGroup.Member;
+import io.chokepoint.analysis.row.BottleneckSide;
+import io.chokepoint.analysis.row.CapacityKind;
+import io.chokepoint.analysis.row.Direction;
 import io.chokepoint.analysis.row.RowField;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -48,6 +54,31 @@ class RowsPageTest {
         }
 
         assertThat(page).isEqualTo(expected);
+    }
+
+    @Test
+    void groupsHaveTheColumnsOfJson() throws IOException {
+        BottleneckGroup group = new BottleneckGroup(
+                "leaf1",
+                0,
+                1,
+                1,
+                BottleneckSide.AFTER_TAP,
+                1,
+                CapacityKind.PROVEN,
+                1,
+                1,
+                1,
+                List.of(new Member(1, Direction.CLIENT_TO_SERVER, 1)));
+        Map<String, Object> json = GroupValues.of(group);
+        json.remove("record");
+        Map<String, String> view = comments("V021__bottleneck_groups.sql");
+
+        assertThat(view.keySet()).containsExactlyElementsOf(json.keySet());
+        assertThat(Files.readString(ROOT.resolve("docs/groups.md")))
+                .endsWith(view.entrySet().stream()
+                        .map(column -> "| `" + column.getKey() + "` | " + column.getValue() + " |\n")
+                        .collect(Collectors.joining("", TABLE_START, "")));
     }
 
     private static Map<String, String> comments(String view) throws IOException {

@@ -38,8 +38,8 @@ class GroupingTest {
 
     @Test
     void whoIsHeldUpAlikeIsInOneQueueHoweverFarAway() {
-        List<BottleneckGroup> groups =
-                judge(all(Queues.flow(3, ONE, 5_000, 100), Queues.flow(1, ONE, 90_000, 300), Queues.flow(2, ONE, 700, 200)));
+        List<BottleneckGroup> groups = judge(
+                all(Queues.flow(3, ONE, 5_000, 100), Queues.flow(1, ONE, 90_000, 300), Queues.flow(2, ONE, 700, 200)));
 
         assertThat(members(groups)).as("the largest taker first").containsExactly(List.of(1L, 2L, 3L));
         BottleneckGroup group = groups.get(0);
@@ -81,11 +81,10 @@ class GroupingTest {
 
     @Test
     void twoSecondsAreTooFewToTell() {
-        assertThat(judge(all(
-                        Queues.flow(1, ONE, 5_000, 0, 100, 0, 2), Queues.flow(2, ONE, 5_000, 0, 100, 0, 2))))
+        assertThat(judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 2), Queues.flow(2, ONE, 5_000, 0, 100, 0, 2))))
                 .isEmpty();
-        assertThat(members(judge(all(
-                        Queues.flow(1, ONE, 5_000, 0, 100, 0, 4), Queues.flow(2, ONE, 5_000, 0, 100, 0, 4)))))
+        assertThat(members(
+                        judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 4), Queues.flow(2, ONE, 5_000, 0, 100, 0, 4)))))
                 .containsExactly(List.of(1L, 2L));
     }
 
@@ -146,8 +145,12 @@ class GroupingTest {
                 "leaf1", Queues.WINDOW, all(early, Queues.flow(4, ONE, 5_000, 100)), 30, List.of(earlyId));
 
         assertThat(late).hasSize(2).allMatch(group -> group.version() == 30);
-        assertThat(late).filteredOn(group -> group.groupId() == earlyId).allMatch(group -> group.members().isEmpty());
-        assertThat(late).filteredOn(group -> group.groupId() != earlyId).allMatch(group -> group.members().size() == 3);
+        assertThat(late)
+                .filteredOn(group -> group.groupId() == earlyId)
+                .allMatch(group -> group.members().isEmpty());
+        assertThat(late)
+                .filteredOn(group -> group.groupId() != earlyId)
+                .allMatch(group -> group.members().size() == 3);
     }
 
     @Test

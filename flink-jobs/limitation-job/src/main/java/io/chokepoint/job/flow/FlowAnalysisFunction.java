@@ -46,8 +46,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     public static final OutputTag<RejectedRecord> REJECTED = new OutputTag<>("rejected", RejectedRecord.type());
 
     /** What the groups are made of. */
-    public static final OutputTag<TapObservation> OBSERVATIONS =
-            new OutputTag<>("observations", TapObservation.type());
+    public static final OutputTag<TapObservation> OBSERVATIONS = new OutputTag<>("observations", TapObservation.type());
 
     private static final long serialVersionUID = 1L;
     private static final int SCRATCH_BYTES = 1024;
