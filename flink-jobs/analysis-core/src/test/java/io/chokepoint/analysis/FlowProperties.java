@@ -118,6 +118,8 @@ class FlowProperties {
     @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
     void whereRunsAreCutDoesNotMatter(@ForAll("flows") Seen seen, @ForAll("cutters") RunCutter cutter) {
         assertThat(Tap.rowsOf(seen.runs(cutter))).isEqualTo(seen.rows());
+        assertThat(new Tap().takeAll(seen.runs(cutter)).observations())
+                .isEqualTo(new Tap().takeAll(seen.runs(RunCutter.PROBE)).observations());
     }
 
     @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
@@ -130,6 +132,8 @@ class FlowProperties {
         }
 
         assertThat(tap.rows()).isEqualTo(Tap.rowsOf(seen.runs(cutter)));
+        assertThat(tap.observations())
+                .isEqualTo(new Tap().takeAll(seen.runs(cutter)).observations());
     }
 
     @Property(tries = TRIES, shrinking = ShrinkingMode.OFF)
@@ -378,6 +382,7 @@ class FlowProperties {
         }
 
         assertThat(tap.rows()).isEqualTo(Tap.rowsOf(runs));
+        assertThat(tap.observations()).isEqualTo(new Tap().takeAll(runs).observations());
     }
 
     private static Packet withoutStamps(Packet packet, boolean keep) {

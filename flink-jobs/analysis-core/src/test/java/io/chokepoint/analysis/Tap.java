@@ -9,6 +9,7 @@ import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.row.MinuteRow;
+import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.testkit.BatchEncoder;
@@ -28,6 +29,8 @@ final class Tap {
     private final Run reused = new Run(); // the analysis may keep nothing of it
     private final List<Row> rows = new ArrayList<>();
     private final List<MinuteRow> minutes = new ArrayList<>();
+    private final List<Observation> observations = new ArrayList<>();
+    private final List<RunFate> fates = new ArrayList<>();
     private final RowSink sink = new RowSink() {
         @Override
         public void accept(Row row) {
@@ -38,8 +41,12 @@ final class Tap {
         public void acceptMinute(MinuteRow row) {
             minutes.add(row);
         }
+
+        @Override
+        public void observe(Observation observation) {
+            observations.add(observation);
+        }
     };
-    private final List<RunFate> fates = new ArrayList<>();
     private final String name;
     private long session = FIRST_SESSION;
     private long resolutionNanos = 1;
@@ -132,6 +139,11 @@ final class Tap {
     /** All minute rows in the order in which they came. */
     List<MinuteRow> minutes() {
         return List.copyOf(minutes);
+    }
+
+    /** What groups are made of, in the order in which it came. */
+    List<Observation> observations() {
+        return List.copyOf(observations);
     }
 
     /** What became of each run. */
