@@ -7,6 +7,8 @@ import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.group.BottleneckGroup.Member;
 import io.chokepoint.analysis.group.Grouping;
 import io.chokepoint.analysis.group.Observation;
+import io.chokepoint.analysis.row.BottleneckSide;
+import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import io.chokepoint.testkit.sim.PathScenario;
 import io.chokepoint.testkit.sim.PathSimulator;
@@ -15,6 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +34,32 @@ class SharedQueueTest {
                 .bottleneck(20, 60)
                 .roundTrip(30_000)
                 .lasting(9_500));
+    }
+
+    /** Data pass at the begin of every tenth of a second, their ACKs 20 ms later at first, then 60: in the bin after. */
+    @Test
+    void aDelayBelongsToTheTimeAtWhichItsDataPassed() {
+        Tap tap = new Tap().takeAll(PacketScript.parse(Timeline.OPENING + """
+                repeat 40 {
+                +0.000 A > B .  +1448  ack @
+                +0.000 A > B .  +1448  ack @
+                +0.020 B > A .  0:0(0) ack @ win 509
+                +0.080 A > B .  +1448  ack @
+                +0.000 A > B .  +1448  ack @
+                +0.060 B > A .  0:0(0) ack @ win 509
+                +0.040 A > B .  0:0(0) ack @
+                }
+                end FIN
+                """).runs(RunCutter.PROBE));
+
+        assertThat(tap.observations()).hasSizeGreaterThan(5);
+        assertThat(tap.observations().get(3).side()).isEqualTo(BottleneckSide.AFTER_TAP);
+        int[] delays = tap.observations().get(3).delaysMicros();
+        assertThat(IntStream.range(20, 40).filter(bin -> delays[bin] > 0))
+                .as("bins of 50 ms: one in two")
+                .hasSize(10)
+                .allMatch(bin -> delays[bin] == 20_000 || delays[bin] == 60_000)
+                .allMatch(bin -> bin % 2 == 0);
     }
 
     @ParameterizedTest(name = "tap before the links: {0}")

@@ -90,9 +90,9 @@ public final class Observation {
         return startNanos - DelaySeries.SECOND_NANOS;
     }
 
-    /** Mean delays of the bins in µs; 0 where none was measured. */
-    int[] delaysMicros() {
-        return delaysMicros;
+    /** Mean delays in µs of the bins of the second before, which came late, and of this one; 0 where none was measured. */
+    public int[] delaysMicros() {
+        return delaysMicros.clone();
     }
 
     /** Writes the observation: some 60 bytes. */
