@@ -10,11 +10,11 @@ package io.chokepoint.analysis.group;
  * @param margin how far it lies above what chance explains; negative if it does not
  */
 record Concordance(double value, double margin) {
-    /** Bins with a delay of both, below which nothing is said: 2.5 s. */
-    static final int LEAST_BINS = 50;
+    /** Bins with a delay of both, below which nothing is said: 1.5 s. */
+    static final int LEAST_BINS = 30;
 
-    private static final double LEAST_VALUE = 0.5;
-    private static final double BINS_AT_LEAST_VALUE = 160;
+    private static final double LEAST_VALUE = 0.4;
+    private static final double BINS_AT_LEAST_VALUE = 100;
     /** Nothing is known of two flows. */
     static final Concordance UNKNOWN = new Concordance(0, Double.NaN);
 
@@ -49,7 +49,7 @@ record Concordance(double value, double margin) {
         return new Concordance(value, value - required(bins));
     }
 
-    /** Chance makes agreement like 1/√n: what suffices of 8 s takes more of fewer. */
+    /** Chance makes agreement like 1/√n: what suffices of 5 s takes more of fewer. */
     private static double required(int bins) {
         return LEAST_VALUE * Math.max(1, Math.sqrt(BINS_AT_LEAST_VALUE / bins));
     }

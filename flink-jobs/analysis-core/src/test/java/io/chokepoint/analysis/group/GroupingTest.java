@@ -80,11 +80,11 @@ class GroupingTest {
     }
 
     @Test
-    void twoSecondsAreTooFewToTell() {
-        assertThat(judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 2), Queues.flow(2, ONE, 5_000, 0, 100, 0, 2))))
+    void oneSecondIsTooLittleToTell() {
+        assertThat(judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 1), Queues.flow(2, ONE, 5_000, 0, 100, 0, 1))))
                 .isEmpty();
         assertThat(members(
-                        judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 4), Queues.flow(2, ONE, 5_000, 0, 100, 0, 4)))))
+                        judge(all(Queues.flow(1, ONE, 5_000, 0, 100, 0, 3), Queues.flow(2, ONE, 5_000, 0, 100, 0, 3)))))
                 .containsExactly(List.of(1L, 2L));
     }
 
