@@ -65,9 +65,9 @@ class GroupingTest {
 
     @Test
     void linksThatSwingTogetherButNotEquallyFarAreTwo() {
-        Queues.Queue quarter = bin -> ONE.micros(bin) / 4;
+        Queues.Queue eighth = bin -> ONE.micros(bin) / 8;
 
-        assertThat(judge(all(Queues.flow(1, ONE, 5_000, 100), Queues.flow(2, quarter, 5_000, 100))))
+        assertThat(judge(all(Queues.flow(1, ONE, 5_000, 100), Queues.flow(2, eighth, 5_000, 100))))
                 .isEmpty();
     }
 
