@@ -18,6 +18,12 @@ test: ## run all tests of all components; closes with their counts
 	./chokepoint packages test
 	.ci/test
 
+chaos: ## kill and freeze every process of the pipeline, again and again; SEED=N KILLS=N AWAY=SECONDS without ClickHouse
+	./chokepoint packages test
+	mvn -B -q -pl integration-tests -am verify -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dit.test=ChaosIT \
+		-Dchokepoint.chaos.seed=$(or $(SEED),$(shell date +%s)) -Dchokepoint.chaos.kills=$(or $(KILLS),25) \
+		-Dchokepoint.chaos.away=$(or $(AWAY),60)
+
 lint: ## check form and forbidden words; changes nothing
 	./chokepoint packages test
 	.ci/lint
@@ -43,4 +49,4 @@ evaluate: ## measure the verdicts against the truth, of proof if it was made, an
 mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
 	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
 
-.PHONY: help build demo demo-stop test lint fmt bench dataset proof evaluate mutate
+.PHONY: help build demo demo-stop test chaos lint fmt bench dataset proof evaluate mutate

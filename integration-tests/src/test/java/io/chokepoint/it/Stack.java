@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.it;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -13,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -20,6 +23,7 @@ import java.util.function.Supplier;
 /** Kafka, Flink and ClickHouse of one test, real and on free ports, and the job in them. */
 final class Stack implements AutoCloseable {
     private static final Duration DEADLINE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final Path directory;
@@ -40,8 +44,14 @@ final class Stack implements AutoCloseable {
 
     /** As {@link #start(int, int, String...)}, with the state of the job in {@code hashmap} or {@code rocksdb}. */
     static Stack start(String stateBackend, int parallelism, int partitions, String... jobOptions) throws IOException {
+        return start(Map.of("CHOKEPOINT_FLINK_STATE_BACKEND", stateBackend), parallelism, partitions, jobOptions);
+    }
+
+    /** As {@link #start(int, int, String...)}, with variables of {@code services/README.md}; each topic is on all brokers. */
+    static Stack start(Map<String, String> variables, int parallelism, int partitions, String... jobOptions)
+            throws IOException {
         Stack stack = new Stack(Files.createTempDirectory("chokepoint-it-"));
-        stack.environment.put("CHOKEPOINT_FLINK_STATE_BACKEND", stateBackend);
+        stack.environment.putAll(variables);
         try {
             stack.service("stack", "start").run().succeeded();
             for (String line : Files.readAllLines(stack.directory.resolve("services.env"))) {
@@ -50,7 +60,10 @@ final class Stack implements AutoCloseable {
                     stack.environment.put(line.substring(0, equals), line.substring(equals + 1));
                 }
             }
-            stack.chokepoint("migrate", "--partitions", partitions).run().succeeded();
+            stack.chokepoint("migrate", "--partitions", partitions)
+                    .with("--replication", variables.getOrDefault("CHOKEPOINT_KAFKA_BROKERS", "1"))
+                    .run()
+                    .succeeded();
             stack.job = stack.submit(parallelism, jobOptions);
             return stack;
         } catch (Throwable e) {
@@ -141,16 +154,70 @@ final class Stack implements AutoCloseable {
 
     /** Asks until the answer is good, and returns it; fails with the last answer when the time is over. */
     static <T> T await(String what, Supplier<T> question, Predicate<T> good) {
-        long end = System.nanoTime() + DEADLINE.toNanos();
+        return await(what, DEADLINE, question, good);
+    }
+
+    /** As {@link #await(String, Supplier, Predicate)}, with another deadline. */
+    static <T> T await(String what, Duration deadline, Supplier<T> question, Predicate<T> good) {
+        long end = System.nanoTime() + deadline.toNanos();
         T answer = question.get();
         while (!good.test(answer)) {
             if (System.nanoTime() > end) {
-                throw new AssertionError(what + " did not come about within " + DEADLINE + "; last seen: " + answer);
+                throw new AssertionError(what + " did not come about within " + deadline + "; last seen: " + answer);
             }
             LockSupport.parkNanos(PAUSE.toNanos());
             answer = question.get();
         }
         return answer;
+    }
+
+    /** What {@link #rows} gives, to be compared. */
+    List<Map<String, String>> parsedRows() {
+        try {
+            return Rows.of(rows());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sums of a query with the columns {@code name} and {@code n}. */
+    Map<String, Long> counts(String query) {
+        try {
+            Map<String, Long> counts = new TreeMap<>();
+            for (String line : ask(query)) {
+                JsonNode row = Rows.parse(line);
+                counts.put(row.path("name").asText(), row.path("n").asLong());
+            }
+            return counts;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What Flink tells of the job, at a path below {@code /jobs/ID}; empty while there is no JobManager. */
+    String ofTheJob(String path) {
+        URI uri = URI.create(environment.get("CHOKEPOINT_FLINK") + "/jobs/" + job + path);
+        try {
+            return http.send(
+                            HttpRequest.newBuilder(uri).timeout(PATIENCE).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
+        } catch (IOException e) {
+            return "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The process of a service, as its {@code .pid} file names it. */
+    long pid(String service, String process) throws IOException {
+        String file = Files.readString(directory.resolve(service).resolve(process + ".pid"));
+        return Long.parseLong(file.substring(0, file.indexOf(' ')));
+    }
+
+    /** Its run directory. */
+    Path directory() {
+        return directory;
     }
 
     /** Where the services are. */
