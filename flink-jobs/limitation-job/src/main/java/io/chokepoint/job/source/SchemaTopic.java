@@ -17,6 +17,9 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,13 +39,19 @@ public final class SchemaTopic implements WriterSchemas.Directory {
 
     private final Properties properties;
     private final String topic;
+    private final Duration patience;
     private transient @Nullable KafkaConsumer<byte[], byte[]> consumer;
     private transient @Nullable Map<Long, Schema> known;
 
     /** {@code properties} of a Kafka client, at least {@code bootstrap.servers}. */
     public SchemaTopic(Properties properties, String topic) {
+        this(properties, topic, PATIENCE);
+    }
+
+    SchemaTopic(Properties properties, String topic, Duration patience) {
         this.properties = properties;
         this.topic = topic;
+        this.patience = patience;
     }
 
     @Override
@@ -54,6 +63,8 @@ public final class SchemaTopic implements WriterSchemas.Directory {
         if (!schemas.containsKey(fingerprint)) {
             try {
                 readToTheEnd(schemas);
+            } catch (RetriableException | InterruptException e) {
+                throw e; // the schema may well be there
             } catch (KafkaException e) {
                 LOG.error("schemas cannot be read topic={}", topic, e);
             }
@@ -63,17 +74,20 @@ public final class SchemaTopic implements WriterSchemas.Directory {
 
     private void readToTheEnd(Map<Long, Schema> schemas) {
         KafkaConsumer<byte[], byte[]> reader = consumer();
-        Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment(), PATIENCE);
-        long deadlineNanos = System.nanoTime() + PATIENCE.toNanos();
-        while (isBehind(reader, ends) && System.nanoTime() - deadlineNanos < 0) {
+        Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment(), patience);
+        long deadlineNanos = System.nanoTime() + patience.toNanos();
+        while (isBehind(reader, ends)) {
+            if (System.nanoTime() - deadlineNanos > 0) {
+                throw new TimeoutException("topic " + topic + " was not read to its end within " + patience);
+            }
             for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
                 remember(record, schemas);
             }
         }
     }
 
-    private static boolean isBehind(KafkaConsumer<byte[], byte[]> reader, Map<TopicPartition, Long> ends) {
-        return ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey(), PATIENCE) < end.getValue());
+    private boolean isBehind(KafkaConsumer<byte[], byte[]> reader, Map<TopicPartition, Long> ends) {
+        return ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey(), patience) < end.getValue());
     }
 
     private void remember(ConsumerRecord<byte[], byte[]> record, Map<Long, Schema> schemas) {
@@ -98,7 +112,7 @@ public final class SchemaTopic implements WriterSchemas.Directory {
         all.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
         KafkaConsumer<byte[], byte[]> made =
                 new KafkaConsumer<>(all, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        List<PartitionInfo> partitions = made.partitionsFor(topic, PATIENCE);
+        List<PartitionInfo> partitions = made.partitionsFor(topic, patience);
         List<TopicPartition> assigned = partitions.stream()
                 .map(partition -> new TopicPartition(partition.topic(), partition.partition()))
                 .toList();

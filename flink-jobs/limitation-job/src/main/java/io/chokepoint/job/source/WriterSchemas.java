@@ -43,7 +43,7 @@ public final class WriterSchemas implements Serializable {
 
     /** Where schemas are found by their fingerprint. */
     public interface Directory extends Serializable, AutoCloseable {
-        /** The schema, if anybody has published it so far. */
+        /** The schema, if anybody has published it so far; throws if that cannot be told at present. */
         Optional<Schema> find(long fingerprint);
 
         @Override
@@ -73,7 +73,10 @@ public final class WriterSchemas implements Serializable {
         this.directory = directory;
     }
 
-    /** Of a value that starts with the marker and a fingerprint other than the job's own. */
+    /**
+     * Of a value that starts with the marker and a fingerprint other than the job's own. Throws what the directory throws:
+     * a record must not be refused because a broker was away.
+     */
     Conversion convert(byte[] value) {
         long fingerprint = ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN).getLong(FINGERPRINT_AT);
         GenericDatumReader<GenericRecord> reader = reader(fingerprint);

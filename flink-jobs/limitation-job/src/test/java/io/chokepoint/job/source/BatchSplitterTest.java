@@ -2,6 +2,7 @@
 package io.chokepoint.job.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
@@ -36,6 +37,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.streaming.util.ProcessFunctionTestHarnesses;
 import org.apache.flink.util.OutputTag;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -236,6 +238,18 @@ class BatchSplitterTest {
         assertThat(directory.asked).as("looks at the directory").isEqualTo(2);
     }
 
+    @Test
+    void aRecordIsNotRefusedWhileNobodyKnowsItsSchema() throws Exception {
+        GenericRecord batch = ENCODER.record(RUNS, PARTITION, 0, 0);
+        byte[] value = ENCODER.singleObject(batch);
+        value[2] ^= 1; // another fingerprint
+        directory.fails = true;
+
+        assertThatThrownBy(() -> feed(value)).isInstanceOf(TimeoutException.class);
+        assertThat(rejected()).isEmpty();
+        assertThat(ledger()).isEmpty();
+    }
+
     private static Schema withFieldInFront() {
         List<Schema.Field> fields = new ArrayList<>();
         fields.add(new Schema.Field("invented_later", Schema.create(Schema.Type.LONG), "Later.", 0L));
@@ -332,6 +346,7 @@ class BatchSplitterTest {
 
         private final transient Map<Long, Schema> published = new LinkedHashMap<>();
         private int asked;
+        private boolean fails;
 
         void publish(Schema schema) {
             published.put(SchemaNormalization.parsingFingerprint64(schema), schema);
@@ -340,6 +355,9 @@ class BatchSplitterTest {
         @Override
         public Optional<Schema> find(long fingerprint) {
             asked++;
+            if (fails) {
+                throw new TimeoutException("no broker answers");
+            }
             return Optional.ofNullable(published.get(fingerprint));
         }
 
