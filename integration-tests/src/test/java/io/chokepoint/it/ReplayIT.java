@@ -41,7 +41,7 @@ class ReplayIT {
     static void startTwoJobs() throws IOException {
         chokepoint("build", "probe", "cli", "job").run().succeeded();
         stack = Stack.start(1, 3);
-        stack.submit(1, "--topic", REPLAY_TOPIC, "--group", "limitation-job-replay");
+        stack.submit(List.of("-p", 1), "--topic", REPLAY_TOPIC, "--group", "limitation-job-replay");
     }
 
     @AfterAll

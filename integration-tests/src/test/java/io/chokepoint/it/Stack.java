@@ -50,6 +50,18 @@ final class Stack implements AutoCloseable {
     /** As {@link #start(int, int, String...)}, with variables of {@code services/README.md}; each topic is on all brokers. */
     static Stack start(Map<String, String> variables, int parallelism, int partitions, String... jobOptions)
             throws IOException {
+        Stack stack = services(variables, partitions);
+        try {
+            stack.job = stack.submit(List.of("-p", parallelism), jobOptions);
+            return stack;
+        } catch (Throwable e) {
+            stack.close();
+            throw e;
+        }
+    }
+
+    /** Starts the services and creates topics and tables; no job runs. */
+    static Stack services(Map<String, String> variables, int partitions) throws IOException {
         Stack stack = new Stack(Files.createTempDirectory("chokepoint-it-"));
         stack.environment.putAll(variables);
         try {
@@ -64,7 +76,6 @@ final class Stack implements AutoCloseable {
                     .with("--replication", variables.getOrDefault("CHOKEPOINT_KAFKA_BROKERS", "1"))
                     .run()
                     .succeeded();
-            stack.job = stack.submit(parallelism, jobOptions);
             return stack;
         } catch (Throwable e) {
             stack.close();
@@ -72,14 +83,31 @@ final class Stack implements AutoCloseable {
         }
     }
 
+    /** Goes on from a savepoint. */
+    void restore(Path savepoint, int parallelism) {
+        job = submit(List.of("-p", parallelism, "-s", savepoint));
+    }
+
     /** Submits a job, and returns its id. */
-    String submit(int parallelism, String... jobOptions) {
-        return service("flink", "run", "-d", "-p", parallelism)
+    String submit(List<Object> flinkOptions, String... jobOptions) {
+        return service("flink", "run", "-d")
+                .with(flinkOptions.toArray())
                 .with(Command.ROOT.resolve("flink-jobs/limitation-job/target/limitation-job.jar"))
                 .with((Object[]) jobOptions)
                 .run()
                 .succeeded()
                 .get(0);
+    }
+
+    /** Writes a savepoint and ends the job; where it is. */
+    Path stop() {
+        String path = service("flink", "savepoint", job).run().succeeded().stream()
+                .filter(line -> line.contains("Path: file:"))
+                .map(line -> line.substring(line.indexOf("file:") + "file:".length()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no path of the savepoint of job " + job));
+        service("flink", "cancel", job).run().succeeded();
+        return Path.of(path);
     }
 
     /** The launcher, among these services. */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.it;
+
+import static io.chokepoint.it.Command.chokepoint;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The job is ended at a savepoint in the middle of flows and goes on from there, with other slots, or as a later program. */
+class SavepointIT {
+    /** Written by {@link #writeTheSavepointOfThisVersion}; those of released versions are kept. */
+    private static final Path SAVEPOINT =
+            Command.ROOT.resolve("integration-tests/src/test/resources/savepoints/v1/_metadata");
+
+    private static final Path RECORDS = SAVEPOINT.resolveSibling("records");
+    /** What the taps of the savepoint had seen. */
+    private static final double HALF = 0.5;
+
+    private static final Pattern CHECKPOINTS = Pattern.compile("\"completed\":([0-9]+)");
+
+    @TempDir
+    Path directory;
+
+    @BeforeAll
+    static void build() {
+        chokepoint("build", "probe", "cli", "job").run().succeeded();
+    }
+
+    @Test
+    void rescalingAndPlayingAgainChangeNothing() throws IOException {
+        Path capture = Scripts.captureOfAll(directory);
+        String name = Samples.tap(capture);
+        List<Map<String, String>> expected = undisturbed(List.of(capture));
+
+        try (Stack stack = Stack.start(1, 3);
+                Tap tap = new Tap(stack, name, capture)) {
+            tap.feed(0.3);
+            awaitConsumed(stack, tap.framesFed());
+            stack.restore(stack.stop(), 2);
+            tap.feed(0.6);
+            awaitConsumed(stack, tap.framesFed());
+            stack.restore(stack.stop(), 1);
+            tap.feed(1);
+            long packets = tap.end().get("packets_delivered");
+
+            theRowsAre(expected, stack);
+            awaitFates(stack, Map.of("consumed", packets, "contributed", packets));
+
+            try (Tap again = new Tap(stack, name, capture)) {
+                again.feed(1);
+                assertThat(again.end()).containsEntry("packets_delivered", packets);
+            }
+            awaitConsumed(stack, 2 * packets);
+            theRowsAre(expected, stack);
+        }
+    }
+
+    /** State of flows, books, unsent rows and the offset, all of them in use. */
+    @Test
+    void theJobGoesOnFromASavepointOfVersion1() throws IOException {
+        List<Path> captures = captures();
+        String records = Files.readString(RECORDS).strip();
+        List<Tap> taps = new ArrayList<>();
+
+        try (Stack stack = Stack.services(Map.of(), 1)) {
+            // What the job had read lies before the offset of the savepoint, and nobody reads it again.
+            stack.shell("yes | head -n \"$1\" | kcat -P -b \"$CHOKEPOINT_KAFKA\" -t tcp-segments -p 0", records)
+                    .run()
+                    .succeeded();
+            stack.restore(SAVEPOINT.getParent(), 1);
+            long seenBefore = 0;
+            for (Path capture : captures) {
+                Tap tap = new Tap(stack, Samples.tap(capture), capture);
+                taps.add(tap);
+                tap.feed(HALF);
+                seenBefore += tap.framesFed();
+            }
+            awaitConsumed(stack, 2 * seenBefore);
+            long packets = 0;
+            for (Tap tap : taps) {
+                tap.feed(1);
+                packets += tap.end().get("packets_delivered");
+            }
+
+            theRowsAre(undisturbed(captures), stack);
+            awaitFates(
+                    stack,
+                    Map.of(
+                            "consumed",
+                            seenBefore + packets,
+                            "contributed",
+                            packets,
+                            "repeated",
+                            seenBefore,
+                            "repeated_batch",
+                            seenBefore));
+        } finally {
+            for (Tap tap : taps) {
+                tap.close();
+            }
+        }
+    }
+
+    /** {@code mvn verify -Dchokepoint.write=true}: right until this version of the state is released, and never again. */
+    @Test
+    @EnabledIfSystemProperty(named = "chokepoint.write", matches = "true")
+    void writeTheSavepointOfThisVersion() throws IOException {
+        Path settings = Files.writeString(
+                directory.resolve("flink.yaml"), "execution.checkpointing.data-inline-threshold: 1 mb\n");
+        List<Tap> taps = new ArrayList<>();
+        try (Stack stack = Stack.start(Map.of("CHOKEPOINT_FLINK_PROPERTIES", settings.toString()), 1, 1)) {
+            stack.service("clickhouse", "kill").run().succeeded();
+            for (Path capture : captures()) {
+                Tap tap = new Tap(stack, Samples.tap(capture), capture);
+                taps.add(tap);
+                tap.feed(HALF);
+            }
+            int checkpoints = completed(stack) + 3;
+            Stack.await(checkpoints + " checkpoints", () -> completed(stack), count -> count >= checkpoints);
+            List<String> records = stack.shell("kcat -C -q -e -b \"$CHOKEPOINT_KAFKA\" -t tcp-segments -f '%o\\n'")
+                    .run()
+                    .succeeded();
+            Path savepoint = stack.stop();
+
+            Files.createDirectories(SAVEPOINT.getParent());
+            Files.copy(savepoint.resolve("_metadata"), SAVEPOINT, StandardCopyOption.REPLACE_EXISTING);
+            Files.writeString(RECORDS, records.size() + "\n");
+            try (var files = Files.list(savepoint)) {
+                assertThat(files).as("all state is within the one file").hasSize(1);
+            }
+        } finally {
+            for (Tap tap : taps) {
+                tap.close();
+            }
+        }
+    }
+
+    /** Small ones that will not change: one of a flow with intervals behind it, one of a flow that began just now. */
+    private static List<Path> captures() {
+        return List.of(
+                Command.ROOT.resolve("samples/faro-before.pcap"), Command.ROOT.resolve("samples/graz-before.pcap"));
+    }
+
+    private static List<Map<String, String>> undisturbed(List<Path> captures) {
+        return Rows.of(chokepoint("analyze", "--format", "json")
+                .with(captures.toArray())
+                .run()
+                .succeeded());
+    }
+
+    private static void theRowsAre(List<Map<String, String>> expected, Stack stack) {
+        Stack.await(expected.size() + " rows", () -> stack.parsedRows().size(), size -> size >= expected.size());
+        assertThat(stack.parsedRows()).isEqualTo(expected);
+    }
+
+    private static void awaitConsumed(Stack stack, long packets) {
+        Stack.await(
+                packets + " packets consumed",
+                () -> fates(stack).getOrDefault("consumed", 0L),
+                consumed -> consumed == packets);
+    }
+
+    private static void awaitFates(Stack stack, Map<String, Long> expected) {
+        Stack.await("the ledger " + expected, () -> fates(stack), expected::equals);
+    }
+
+    private static Map<String, Long> fates(Stack stack) {
+        return stack.counts("SELECT fate AS name, sum(packets) AS n FROM ledger GROUP BY fate HAVING n > 0");
+    }
+
+    private static int completed(Stack stack) {
+        Matcher matcher = CHECKPOINTS.matcher(stack.ofTheJob("/checkpoints"));
+        return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
+    }
+}
