@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -15,11 +16,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Kills and freezes the processes of a stack in an order that a seed gives, and starts again what has died. Strikes against
- * different services overlap; one against the same service waits until the last one is over.
+ * different services overlap; one against the same service waits until the last one is over, and so do those that follow,
+ * but for those that wait for ClickHouse, which may be away for long.
  */
 final class Chaos {
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(3);
@@ -35,7 +38,8 @@ final class Chaos {
     private final Timeline timeline;
     private final Map<Service, ExecutorService> threads = new EnumMap<>(Service.class);
     private final Map<Service, Future<?>> underWay = new EnumMap<>(Service.class);
-    private int kills;
+    private final List<Future<?>> all = new ArrayList<>();
+    private final AtomicInteger kills = new AtomicInteger();
 
     private enum Service {
         PROBE,
@@ -131,8 +135,8 @@ final class Chaos {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(strike.pauseMillis()));
             submit(strike.victim().service, () -> carryOut(strike));
         }
-        for (Future<?> last : underWay.values()) {
-            last.get();
+        for (Future<?> strike : all) {
+            strike.get();
         }
     }
 
@@ -140,9 +144,8 @@ final class Chaos {
     void clickHouseAway(Duration absence) throws InterruptedException, ExecutionException {
         submit(Service.CLICKHOUSE, () -> {
             long pid = stack.pid("clickhouse", "server");
-            signal("KILL", pid);
             timeline.tell("killed ClickHouse %d, for %d s", pid, absence.toSeconds());
-            kills++;
+            kill(pid);
             pause(absence.toMillis());
             return startAgain(Service.CLICKHOUSE);
         });
@@ -150,15 +153,17 @@ final class Chaos {
 
     /** Processes that were killed. */
     int kills() {
-        return kills;
+        return kills.get();
     }
 
     private void submit(Service service, Callable<Void> strike) throws InterruptedException, ExecutionException {
         Future<?> last = underWay.get(service);
-        if (last != null) {
+        if (last != null && service != Service.CLICKHOUSE) {
             last.get();
         }
-        underWay.put(service, threads.get(service).submit(strike));
+        Future<?> next = threads.get(service).submit(strike);
+        underWay.put(service, next);
+        all.add(next);
     }
 
     private Void carryOut(Strike strike) throws IOException {
@@ -166,13 +171,10 @@ final class Chaos {
         String name = victim.process(strike.which());
         long pid;
         if (victim == Victim.PROBE) {
-            ProcessHandle probe = players.probe(strike.which());
-            if (probe == null) {
-                return null; // between two captures
-            }
-            pid = probe.pid();
+            pid = Stack.await("a probe", () -> players.probe(strike.which()), probe -> probe != null)
+                    .pid();
         } else {
-            pid = stack.pid(victim.service.name().toLowerCase(java.util.Locale.ROOT), name);
+            pid = stack.pid(victim.service.name().toLowerCase(Locale.ROOT), name);
         }
         switch (strike.blow()) {
             case KILL -> {
@@ -211,9 +213,9 @@ final class Chaos {
         };
     }
 
-    private synchronized void kill(long pid) {
+    private void kill(long pid) {
         signal("KILL", pid);
-        kills++;
+        kills.incrementAndGet();
     }
 
     private static void freeze(long pid, long millis) {
@@ -236,7 +238,7 @@ final class Chaos {
 
     /** Also what has ended by itself, as a supervisor would. */
     private Void startAgain(Service service) {
-        String name = service.name().toLowerCase(java.util.Locale.ROOT);
+        String name = service.name().toLowerCase(Locale.ROOT);
         String last = stack.service(name, "start").run().succeeded().get(0);
         if (!last.contains("already running")) {
             timeline.tell("%s", last.replace("services/", ""));

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,6 +32,9 @@ class ChaosIT {
     private static final Duration DEADLINE = Duration.ofMinutes(5);
     private static final int PARALLELISM = 2;
     private static final int PARTITIONS = 3;
+
+    /** The least: when ClickHouse is away for minutes, the job has to wait, too. */
+    private static final String INSERT_MEMORY = "1mb";
 
     /** So that a frozen TaskManager is given up, and a restart is tried, within the freezes of this test. */
     private static final String FLINK = """
@@ -57,7 +61,7 @@ class ChaosIT {
         Timeline timeline = new Timeline();
         timeline.tell("seed %d: %d strikes, %d of them kills", SEED, plan.size(), KILLS);
 
-        try (Stack stack = Stack.start(variables(), PARALLELISM, PARTITIONS)) {
+        try (Stack stack = Stack.start(variables(), PARALLELISM, PARTITIONS, "--insert-memory", INSERT_MEMORY)) {
             timeline.tell("the services are up, the job is submitted");
             Players players = new Players(stack, timeline, CAPTURES).start();
             Chaos chaos = new Chaos(stack, players, timeline);
@@ -87,6 +91,8 @@ class ChaosIT {
         return Map.of(
                 "CHOKEPOINT_KAFKA_BROKERS",
                 "3",
+                "CHOKEPOINT_START_SECONDS",
+                "240",
                 "CHOKEPOINT_KAFKA_HEAP_MIB",
                 "256",
                 "CHOKEPOINT_FLINK_HA",
@@ -115,9 +121,9 @@ class ChaosIT {
         List<Map<String, String>> rows = stack.parsedRows();
         // Row by row, so that a failure names those that differ and not the thousands that do not.
         List<Map<String, String>> wrong = new ArrayList<>(rows);
-        wrong.removeAll(new java.util.HashSet<>(expected));
+        wrong.removeAll(new HashSet<>(expected));
         List<Map<String, String>> missing = new ArrayList<>(expected);
-        missing.removeAll(new java.util.HashSet<>(rows));
+        missing.removeAll(new HashSet<>(rows));
         assertThat(wrong).as("rows that no undisturbed run has").isEmpty();
         assertThat(missing).as("rows that are missing").isEmpty();
         assertThat(rows).hasSameSizeAs(expected);
