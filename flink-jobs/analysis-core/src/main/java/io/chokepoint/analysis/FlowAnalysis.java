@@ -364,7 +364,11 @@ public final class FlowAnalysis {
         for (int half : order()) {
             if (!minuteSums[half].isEmpty()) {
                 out.acceptMinute(new MinuteRow(
-                        identity, directionOf(half), minute * MINUTE_NANOS, settings.version(), minuteSums[half].take()));
+                        identity,
+                        directionOf(half),
+                        minute * MINUTE_NANOS,
+                        settings.version(),
+                        minuteSums[half].take()));
             }
         }
     }

@@ -70,8 +70,9 @@ class SharedQueueTest {
         for (long seed = 1; seed <= 2; seed++) {
             Set<Long> flows = new TreeSet<>();
             for (SimulatedFlow flow : link(seed)) {
-                Tap tap = new Tap().takeAll(RunCutter.PROBE.cutAndEnd(
-                        flow.flow(), before ? flow.before() : flow.after(), "CAPTURE_END", 0));
+                Tap tap = new Tap()
+                        .takeAll(RunCutter.PROBE.cutAndEnd(
+                                flow.flow(), before ? flow.before() : flow.after(), "CAPTURE_END", 0));
                 observations.addAll(tap.observations());
                 flows.add(tap.rows().get(0).identity().flowId());
             }
@@ -83,7 +84,8 @@ class SharedQueueTest {
         assertThat(groups)
                 .extracting(group -> new TreeSet<>(
                         group.members().stream().map(Member::flowId).toList()))
-                .containsExactlyInAnyOrderElementsOf(expected.stream().map(TreeSet::new).toList());
+                .containsExactlyInAnyOrderElementsOf(
+                        expected.stream().map(TreeSet::new).toList());
         assertThat(groups).allSatisfy(group -> {
             assertThat(group.capacityBitsPerSecond()).isBetween(19_000_000L, 21_000_000L);
         });

@@ -73,7 +73,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The whole graph between its ends, killed in the middle: the rows are those of the core, and the books balance. */
 class RestartTest {
-    private static final Set<Table> ROW_TABLES = Set.of(Table.LIMITATION_INTERVALS, Table.FLOWS, Table.LIMITATION_MINUTES);
+    private static final Set<Table> ROW_TABLES =
+            Set.of(Table.LIMITATION_INTERVALS, Table.FLOWS, Table.LIMITATION_MINUTES);
     private static final int PARTITIONS = 2;
     private static final int FLOWS = 12;
     private static final long NOW_MILLIS = 1_800_000_000_000L;

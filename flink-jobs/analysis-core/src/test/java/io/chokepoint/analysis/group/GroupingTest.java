@@ -43,7 +43,9 @@ class GroupingTest {
 
         assertThat(members(groups)).as("the largest taker first").containsExactly(List.of(2L, 1L, 3L));
         BottleneckGroup group = groups.get(0);
-        assertThat(group.groupId()).as("of the first by name").isEqualTo(BottleneckGroup.groupId(1, Direction.CLIENT_TO_SERVER));
+        assertThat(group.groupId())
+                .as("of the first by name")
+                .isEqualTo(BottleneckGroup.groupId(1, Direction.CLIENT_TO_SERVER));
         assertThat(group.version()).isEqualTo(7);
         assertThat(group.layerBytes()).isEqualTo(10 * 600);
         assertThat(group.observedNanos()).isEqualTo(10 * DelaySeries.SECOND_NANOS);

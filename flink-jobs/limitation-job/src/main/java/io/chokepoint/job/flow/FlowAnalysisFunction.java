@@ -108,8 +108,8 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         LiveFlows.Flow known = live.get(element.key());
         LiveFlows.Flow flow = known == null ? stored(element.key()) : known;
         FlowAnalysis analysis = flow.analysis();
-        RunFate fate =
-                analysis.onRun(run, element.origin().session(), element.timestampResolutionNs(), rowsInto(context, out));
+        RunFate fate = analysis.onRun(
+                run, element.origin().session(), element.timestampResolutionNs(), rowsInto(context, out));
         fates.folded(element, fate, analysis.repeatedPackets());
         if (analysis.isFinished()) {
             forget(element.key(), flow, context);

@@ -269,7 +269,14 @@ class LedgerStateTest {
     @Test
     void aBalanceThatIsToldTwiceAddsNoPackets() {
         LedgerEntry.Batch balance = new LedgerEntry.Batch(
-                ORIGIN, "consumed", "probe-1", 3, 250, new Amount(1, 0, 0), MILLIS_PER_MINUTE, Map.of("packets_encoded", 250L));
+                ORIGIN,
+                "consumed",
+                "probe-1",
+                3,
+                250,
+                new Amount(1, 0, 0),
+                MILLIS_PER_MINUTE,
+                Map.of("packets_encoded", 250L));
         books.onBatch(batch(0, 0));
         books.onBatch(balance);
         books.onBatch(balance);
