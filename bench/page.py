@@ -61,7 +61,7 @@ STORAGE = """
 ## Bytes of a row
 
 `bench/run storage` varies the {real_rows:,} interval rows that the pipeline makes of the captures in `samples/` and `evaluation/subset/` until there
-are {rows:,}, in {parts} hours some {flows:,} flows at 8 taps, and merges them: {parts} parts, {gigabytes:.1f} GB. How rows are varied decides what they
+are {rows:,}, of {flows:,} flows at 8 taps, and merges each hour of them to a part ({parts}; {gigabytes:.2f} GB). How rows are varied decides what they
 compress to; `bench/storage.py` does it to their disadvantage: each flow scales the numbers of a real flow by factors of its own, each row and column
 by a further one within 10 %, and every fifth row is another of that flow. What varies in real rows therefore never repeats, and no column tells of another.
 Inserted in {insert_seconds} s and merged in {merge_seconds} s.
@@ -239,9 +239,9 @@ def storage_text(part):
     rest = sum(size for _, _, size in measured["columns"] if size < 0.1)
     rows.append([f"{len(measured['columns']) - len(rows)} further columns", "", f"{rest:.2f}"])
     rows.append(["**on disk, marks and index included**", "", f"**{measured['bytes_per_row']:.1f}**"])
-    flows = measured["rows"] / 32.5
+    flows = round(measured["rows"] / 32.5)
     return (
-        STORAGE.format(**measured, flows=round(flows, -5), gigabytes=measured["bytes"] / 1e9)
+        STORAGE.format(**measured, flows=round(flows, -3), gigabytes=measured["bytes"] / 1e9)
         + table(["column", "codec", "B a row"], rows)
         + conditions(part)
     )

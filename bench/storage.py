@@ -34,7 +34,7 @@ LIMITS = {"confidence_permille": 1000, "capacity_confidence_permille": 1000, "pa
 LARGEST = {"UInt16": 65_534, "UInt32": 4_294_967_294}
 SECONDS_PER_HOUR = 3600
 SECONDS_PER_DAY = 86_400
-HOURS = 24
+FLOWS_PER_HOUR = 128_000  # 4.2 million rows
 TABLE = "limitation_intervals_stored"
 INSERT_SECONDS = 3600
 FIRST_HOUR = "toDateTime64('2026-01-01 00:00:00', 9, 'UTC')"
@@ -118,7 +118,7 @@ INNER JOIN
 (
     SELECT * FROM bench_source
 ) AS source USING (bench_flow, bench_row)
-SETTINGS max_insert_threads = 2, max_threads = 2, min_insert_block_size_rows = 524288
+SETTINGS max_threads = 2, max_block_size = 2048, min_insert_block_size_rows = 262144
 """
 
 
@@ -143,11 +143,11 @@ def measure(stack, rows, say):
     stack.sql(SOURCE.format(columns=", ".join(name for name, _ in columns)), "ADMIN")
     real = int(stack.sql("SELECT count() FROM bench_source", "ADMIN"))
     stack.sql(f"TRUNCATE TABLE {TABLE}", "ADMIN")
-    flows = math.ceil(rows / HOURS / MEAN_LENGTH)
+    hours = math.ceil(rows / FLOWS_PER_HOUR / MEAN_LENGTH)
     started = time.monotonic()
-    for hour in range(HOURS):
-        stack.sql(insert(columns, hour, flows), "ADMIN", INSERT_SECONDS)
-        say(f"hour {hour + 1} of {HOURS}: {stack.sql(f'SELECT count() FROM {TABLE}')} rows")
+    for hour in range(hours):
+        stack.sql(insert(columns, hour, FLOWS_PER_HOUR), "ADMIN", INSERT_SECONDS)
+        say(f"hour {hour + 1} of {hours}: {stack.sql(f'SELECT count() FROM {TABLE}')} rows")
     inserted = time.monotonic()
     stack.sql(f"OPTIMIZE TABLE {TABLE} FINAL", "ADMIN", INSERT_SECONDS)
     merged = time.monotonic()
