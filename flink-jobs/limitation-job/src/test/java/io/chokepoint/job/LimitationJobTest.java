@@ -23,7 +23,8 @@ class LimitationJobTest {
         }
 
         assertThat(uids)
-                .containsExactlyInAnyOrder("batches", "split", "analyse", "books", "clickhouse", "rejected", COMMITTER);
+                .containsExactlyInAnyOrder(
+                        "batches", "split", "analyse", "groups", "books", "clickhouse", "rejected", COMMITTER);
     }
 
     @Test

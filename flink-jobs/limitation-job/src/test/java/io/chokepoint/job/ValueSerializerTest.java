@@ -9,6 +9,7 @@ import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.FlowAtTap;
 import io.chokepoint.job.flow.TapRun;
+import io.chokepoint.job.group.TapWindow;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.LedgerRows;
 import io.chokepoint.job.source.KafkaRecord;
@@ -53,6 +54,7 @@ class ValueSerializerTest {
         LedgerRows rows = new LedgerRows();
         return Stream.of(
                 new Sample<>(BatchOrigin.type(), List.of(ORIGIN, ORIGIN, OTHER, BatchOrigin.unknown(3), ORIGIN)),
+                new Sample<>(TapWindow.type(), List.of(new TapWindow("läaf", Long.MIN_VALUE), new TapWindow("", 0))),
                 new Sample<>(FlowAtTap.type(), List.of(FLOW, new FlowAtTap(KEY, ""))),
                 new Sample<>(
                         TapRun.type(),
