@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each interval beside the group in which its flow shared a bottleneck in the window of its begin. The flow's own verdict stays what it was;
+-- Each interval beside the group in which its flow shared a bottleneck in the window of its begin. The flow's own verdict stays what it was, and
 -- refined_root_cause says shared_bottleneck where the flow alone could not tell by whom its link was filled.
 CREATE OR REPLACE VIEW limitation_intervals_refined
 (

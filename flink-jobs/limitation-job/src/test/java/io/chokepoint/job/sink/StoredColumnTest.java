@@ -145,6 +145,7 @@ class StoredColumnTest {
         "LEDGER,         V007__ledger_stored.sql",
         "REJECTED_ROWS,  V009__rejected_rows.sql",
         "LEDGER_RANGES,  V010__ledger_ranges_stored.sql",
+        "BOTTLENECK_GROUPS, V020__bottleneck_groups_stored.sql",
     })
     void theOtherTablesHaveTheColumnsInTheOrderOfTheBytes(Table table, String migration) {
         assertThat(written(migration)).containsExactlyElementsOf(table.columns());
