@@ -95,7 +95,7 @@ public final class Observation {
         return delaysMicros.clone();
     }
 
-    /** Writes the observation: some 60 bytes. */
+    /** Writes the observation: some 90 bytes. */
     public void writeTo(DataOutput out) throws IOException {
         out.writeLong(flowId);
         out.writeByte(direction.ordinal() | side.ordinal() << 1);
