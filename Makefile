@@ -42,11 +42,15 @@ dataset: ## run the cases of the testbed into build/dataset (as root, half an ho
 proof: ## run them with other seeds into build/proof, for evaluate to measure on; SEED_OFFSET=N for yet others
 	testbed/dataset --seed-offset $(or $(SEED_OFFSET),7000) --out build/proof
 
+paths: ## run cases that are captured at four taps into build/paths, for evaluate (as root, ten minutes; resumes)
+	testbed/dataset --edge-taps --out build/paths
+
 evaluate: ## measure the verdicts against the truth, of proof if it was made, and write docs/evaluation.md
 	./chokepoint packages evaluate
 	evaluation/evaluate
+	test ! -d build/paths || evaluation/evaluate-paths
 
 mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
 	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
 
-.PHONY: help build demo demo-stop test chaos lint fmt bench dataset proof evaluate mutate
+.PHONY: help build demo demo-stop test chaos lint fmt bench dataset proof paths evaluate mutate

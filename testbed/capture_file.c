@@ -57,6 +57,11 @@ void ckp_capture_open(struct ckp_capture *capture, uint32_t snap_bytes)
     append(capture, &header, sizeof(header));
 }
 
+bool ckp_capture_is_open(const struct ckp_capture *capture)
+{
+    return capture->bytes != NULL;
+}
+
 void ckp_capture_add(struct ckp_capture *capture, int64_t arrival_ns, const uint8_t *frame,
                      size_t frame_bytes)
 {
@@ -73,13 +78,53 @@ void ckp_capture_add(struct ckp_capture *capture, int64_t arrival_ns, const uint
     capture->num_records++;
 }
 
+/** By time; of equal ones the first added comes first. */
+static int compare_records(const void *one, const void *other)
+{
+    const uint8_t *left = *(const uint8_t *const *)one, *right = *(const uint8_t *const *)other;
+    struct record_header a, b;
+
+    memcpy(&a, left, sizeof(a));
+    memcpy(&b, right, sizeof(b));
+    if (a.seconds != b.seconds)
+        return a.seconds < b.seconds ? -1 : 1;
+    if (a.nanos != b.nanos)
+        return a.nanos < b.nanos ? -1 : 1;
+    return left < right ? -1 : 1;
+}
+
+static size_t record_bytes(const uint8_t *record)
+{
+    struct record_header header;
+
+    memcpy(&header, record, sizeof(header));
+    return sizeof(header) + header.captured_bytes;
+}
+
+static const uint8_t **sorted_records(const struct ckp_capture *capture)
+{
+    const uint8_t **records = malloc((capture->num_records + 1) * sizeof(*records));
+    const uint8_t *record = capture->bytes + sizeof(struct file_header);
+
+    if (!records)
+        abort();
+    for (uint64_t i = 0; i < capture->num_records; record += record_bytes(record), i++)
+        records[i] = record;
+    qsort(records, capture->num_records, sizeof(*records), compare_records);
+    return records;
+}
+
 bool ckp_capture_write(const struct ckp_capture *capture, const char *file_name)
 {
     FILE *file = fopen(file_name, "wb");
 
     if (!file)
         return false;
-    bool written = fwrite(capture->bytes, 1, capture->num_bytes, file) == capture->num_bytes;
+    const uint8_t **records = sorted_records(capture);
+    bool written = fwrite(capture->bytes, sizeof(struct file_header), 1, file) == 1;
+    for (uint64_t i = 0; written && i < capture->num_records; i++)
+        written = fwrite(records[i], record_bytes(records[i]), 1, file) == 1;
+    free(records);
     return fclose(file) == 0 && written;
 }
 

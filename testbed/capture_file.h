@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A nanosecond pcap file, collected in memory and written when it is complete: a slow disk never
- * delays a frame. Records must be added in time order. */
+ * delays a frame. Records are written in time order, whatever the order in which they were added.
+ */
 #ifndef CKP_TESTBED_CAPTURE_FILE_H
 #define CKP_TESTBED_CAPTURE_FILE_H
 
@@ -17,6 +18,8 @@ struct ckp_capture {
 };
 
 void ckp_capture_open(struct ckp_capture *capture, uint32_t snap_bytes);
+
+bool ckp_capture_is_open(const struct ckp_capture *capture);
 
 /** Adds one frame; `arrival_ns` counts from the Unix epoch. */
 void ckp_capture_add(struct ckp_capture *capture, int64_t arrival_ns, const uint8_t *frame,

@@ -202,7 +202,8 @@ static void write_file(const struct ckp_path *path, const char *file_name,
 static void write_results(const struct ckp_path *path, const struct ckp_options *options)
 {
     for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
-        if (!ckp_capture_write(&path->captures[tap], options->captures[tap]))
+        if (options->captures[tap] &&
+            !ckp_capture_write(&path->captures[tap], options->captures[tap]))
             ckp_fail(EXIT_FAILURE, "cannot write %s: %s", options->captures[tap], strerror(errno));
 
     write_file(path, options->truth, ckp_truth_write_json);
@@ -224,7 +225,8 @@ int main(int argc, char **argv)
     sigaction(SIGINT, &action, NULL);
 
     for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
-        ckp_capture_open(&path.captures[tap], options.snap_bytes);
+        if (options.captures[tap])
+            ckp_capture_open(&path.captures[tap], options.snap_bytes);
     for (int direction = 0; direction < CKP_NUM_DIRECTIONS; direction++)
         hosts[direction] = (struct pollfd){
             .fd = open_tap(options.namespaces[direction], options.interface), .events = POLLIN};

@@ -15,7 +15,8 @@
 /** What the command line says, before it becomes a path. */
 struct arguments {
     const char *sender_namespace, *receiver_namespace, *interface;
-    const char *capture_before, *capture_after, *truth, *queue_samples, *link_samples, *drops;
+    const char *capture_before, *capture_after, *capture_sender, *capture_receiver, *truth,
+        *queue_samples, *link_samples, *drops;
     const char *delay_ms;
     double rate, queue, ack_rate, ack_queue, access_rate, fair, seed, snap_bytes;
 };
@@ -55,6 +56,9 @@ static const struct row rows[] = {
     {"interface", TEXT, FIELD(interface), 0, 0, "NAME", "TAP interface in both (eth0)"},
     {"capture-before", REQUIRED_TEXT, FIELD(capture_before), 0, 0, "FILE", "left tap"},
     {"capture-after", REQUIRED_TEXT, FIELD(capture_after), 0, 0, "FILE", "right tap"},
+    {"capture-sender", TEXT, FIELD(capture_sender), 0, 0, "FILE", "tap at the left host (none)"},
+    {"capture-receiver", TEXT, FIELD(capture_receiver), 0, 0, "FILE",
+     "tap at the right host (none)"},
     {"truth", REQUIRED_TEXT, FIELD(truth), 0, 0, "FILE", "ground truth, JSON"},
     {"queue-samples", REQUIRED_TEXT, FIELD(queue_samples), 0, 0, "FILE", "bottleneck, CSV"},
     {"link-samples", REQUIRED_TEXT, FIELD(link_samples), 0, 0, "FILE", "what each flow sent, CSV"},
@@ -351,7 +355,9 @@ void ckp_options_parse(struct ckp_options *options, struct ckp_path *path, int a
         .namespaces = {[CKP_DATA] = given.sender_namespace, [CKP_ACK] = given.receiver_namespace},
         .interface = given.interface,
         .captures = {[CKP_TAP_BEFORE] = given.capture_before,
-                     [CKP_TAP_AFTER] = given.capture_after},
+                     [CKP_TAP_AFTER] = given.capture_after,
+                     [CKP_TAP_SENDER] = given.capture_sender,
+                     [CKP_TAP_RECEIVER] = given.capture_receiver},
         .truth = given.truth,
         .queue_samples = given.queue_samples,
         .link_samples = given.link_samples,

@@ -10,7 +10,7 @@
 struct ckp_options {
     const char *namespaces[CKP_NUM_DIRECTIONS]; /* of the host that sends in this direction */
     const char *interface;
-    const char *captures[CKP_NUM_TAPS];
+    const char *captures[CKP_NUM_TAPS]; /* NULL: this tap is not there */
     const char *truth;
     const char *queue_samples;
     const char *link_samples;

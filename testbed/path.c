@@ -146,12 +146,12 @@ static void leave_link(struct ckp_path *path, const struct ckp_frame *frame, int
     run_link(path, frame->direction, now_ns);
 }
 
-static void stamp(struct ckp_path *path, enum ckp_tap tap, const struct ckp_frame *frame)
+static void stamp(struct ckp_path *path, enum ckp_tap tap, const struct ckp_frame *frame,
+                  int64_t passes_ns)
 {
-    if (frame->hidden)
+    if (frame->hidden || !ckp_capture_is_open(&path->captures[tap]))
         return;
-    ckp_capture_add(&path->captures[tap], path->epoch_ns + frame->due_ns, frame->data,
-                    frame->bytes);
+    ckp_capture_add(&path->captures[tap], path->epoch_ns + passes_ns, frame->data, frame->bytes);
 }
 
 struct ckp_frame *ckp_path_take_frame(struct ckp_path *path)
@@ -196,6 +196,7 @@ void ckp_path_send(struct ckp_path *path, enum ckp_direction direction, int64_t 
     if (access->free_ns < now_ns)
         access->free_ns = now_ns;
     access->free_ns += access_ns(access, frame);
+    stamp(path, direction == CKP_DATA ? CKP_TAP_SENDER : CKP_TAP_RECEIVER, frame, access->free_ns);
     enum ckp_section_name first = direction == CKP_DATA ? CKP_SENDER : CKP_RECEIVER;
     enter_section(path, &path->sections[direction][first], frame, CKP_AT_FIRST_TAP,
                   access->free_ns);
@@ -222,7 +223,7 @@ struct ckp_frame *ckp_path_step(struct ckp_path *path)
     case CKP_AT_FIRST_TAP:
         if (frame->overtakers_left > 0)
             forget_held(first, frame);
-        stamp(path, data ? CKP_TAP_BEFORE : CKP_TAP_AFTER, frame);
+        stamp(path, data ? CKP_TAP_BEFORE : CKP_TAP_AFTER, frame, now_ns);
         enter_section(path, &sections[CKP_MIDDLE], frame, CKP_AT_LINK, frame->due_ns);
         return NULL;
     case CKP_AT_LINK:
@@ -233,12 +234,13 @@ struct ckp_frame *ckp_path_step(struct ckp_path *path)
         return NULL;
     case CKP_AT_SECOND_TAP:
         leave_link(path, frame, frame->due_ns);
-        stamp(path, data ? CKP_TAP_AFTER : CKP_TAP_BEFORE, frame);
+        stamp(path, data ? CKP_TAP_AFTER : CKP_TAP_BEFORE, frame, now_ns);
         enter_section(path, last, frame, CKP_AT_HOST, frame->due_ns);
         return NULL;
     case CKP_AT_HOST:
         if (frame->overtakers_left > 0)
             forget_held(last, frame);
+        stamp(path, data ? CKP_TAP_RECEIVER : CKP_TAP_SENDER, frame, now_ns);
         ckp_truth_fate(&path->truth, frame, CKP_DELIVERED);
         return frame;
     }

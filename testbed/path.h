@@ -7,7 +7,8 @@
  *
  * Frames of the ACK direction travel from right to left through the same sections and through a
  * link of their own. A section delays, loses and reorders; a link serialises and queues. A tap
- * stamps a frame when its last bit passes, so behind a link the stamp is the departure.
+ * stamps a frame when its last bit passes, so behind a link the stamp is the departure. Two more
+ * taps may sit at the hosts' ends of the outer sections.
  */
 #ifndef CKP_TESTBED_PATH_H
 #define CKP_TESTBED_PATH_H
@@ -22,7 +23,13 @@
 #define CKP_MAX_HIDDEN_PORTS 64
 
 enum ckp_section_name { CKP_SENDER, CKP_MIDDLE, CKP_RECEIVER, CKP_NUM_SECTIONS };
-enum ckp_tap { CKP_TAP_BEFORE, CKP_TAP_AFTER, CKP_NUM_TAPS };
+enum ckp_tap {
+    CKP_TAP_BEFORE,
+    CKP_TAP_AFTER,
+    CKP_TAP_SENDER,   /* at the sender's own link; open only if asked for */
+    CKP_TAP_RECEIVER, /* at the receiver's */
+    CKP_NUM_TAPS
+};
 
 struct ckp_section {
     int64_t delay_ns;

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "path.h"
@@ -131,6 +133,50 @@ static void test_a_burst_leaves_at_exactly_the_rate_of_the_link(void **state)
     }
 }
 
+static void test_the_taps_at_the_hosts_see_frames_as_they_leave_and_arrive(void **state)
+{
+    struct ckp_path *path = *state;
+
+    send_burst(path, 2);
+    struct arrivals arrivals = run_to_the_end(path);
+
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(stamp_ns(&path->captures[CKP_TAP_SENDER], i),
+                         (int64_t)(i + 1) * FULL_AT_ACCESS_NS);
+        assert_int_equal(stamp_ns(&path->captures[CKP_TAP_RECEIVER], i), arrivals.at_ns[i]);
+    }
+}
+
+static void test_a_capture_is_written_in_the_order_of_time(void **state)
+{
+    static const int64_t stamps_ns[] = {3, 1, 2, 1};
+    static const uint8_t numbers[] = {30, 10, 20, 11}; /* equal stamps stay in their order */
+    char file_name[] = "/tmp/ckp-capture-XXXXXX";
+    struct ckp_capture capture, written;
+
+    (void)state;
+    ckp_capture_open(&capture, 1);
+    for (size_t i = 0; i < 4; i++)
+        ckp_capture_add(&capture, stamps_ns[i], &numbers[i], 1);
+    int fd = mkstemp(file_name);
+    assert_true(fd >= 0);
+    assert_true(ckp_capture_write(&capture, file_name));
+    uint8_t bytes[FILE_HEADER_BYTES + 4 * (RECORD_HEADER_BYTES + 1)];
+    assert_int_equal(read(fd, bytes, sizeof(bytes)), sizeof(bytes));
+    close(fd);
+    unlink(file_name);
+
+    static const uint8_t expected[] = {10, 11, 20, 30};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(bytes[FILE_HEADER_BYTES + (i + 1) * (RECORD_HEADER_BYTES + 1) - 1],
+                         expected[i]);
+    ckp_capture_free(&capture);
+    ckp_capture_open(&written, 1);
+    assert_true(ckp_capture_is_open(&written));
+    ckp_capture_free(&written);
+    assert_false(ckp_capture_is_open(&written));
+}
+
 static void test_what_does_not_fit_the_queue_is_dropped_and_booked(void **state)
 {
     struct ckp_path *path = *state;
@@ -237,7 +283,7 @@ static void test_every_frame_has_one_fate_whatever_the_path_does(void **state)
     assert_int_equal(arrivals.count + count_fate(path, CKP_QUEUE_DROP) +
                          count_fate(path, CKP_RANDOM_LOSS),
                      num_sent);
-    for (int tap = 0; tap < CKP_NUM_TAPS; tap++)
+    for (int tap = CKP_TAP_BEFORE; tap <= CKP_TAP_AFTER; tap++)
         for (size_t i = 1; i < path->captures[tap].num_records; i++)
             assert_true(stamp_ns(&path->captures[tap], i - 1) <= stamp_ns(&path->captures[tap], i));
 }
@@ -476,6 +522,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_lone_frame_takes_all_delays_and_both_serialisations),
         TEST(test_a_burst_leaves_at_exactly_the_rate_of_the_link),
+        TEST(test_the_taps_at_the_hosts_see_frames_as_they_leave_and_arrive),
+        TEST(test_a_capture_is_written_in_the_order_of_time),
         TEST(test_what_does_not_fit_the_queue_is_dropped_and_booked),
         TEST(test_a_frame_that_leaves_makes_room_for_one_that_enters_just_then),
         TEST(test_the_truth_knows_when_the_link_was_busy),

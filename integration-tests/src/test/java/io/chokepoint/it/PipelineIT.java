@@ -25,7 +25,9 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class PipelineIT {
     private static final int BAD_RECORDS = 5;
-    private static final String[] RECORDS = {"\"limitation_interval\"", "\"flow\"", "\"bottleneck_group\""};
+    private static final String[] RECORDS = {
+        "\"limitation_interval\"", "\"flow\"", "\"bottleneck_group\"", "\"flow_path_interval\""
+    };
 
     private static final List<Path> CAPTURES = new ArrayList<>();
 

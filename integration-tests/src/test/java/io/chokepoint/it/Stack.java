@@ -177,6 +177,7 @@ final class Stack implements AutoCloseable {
         List<String> rows = ask("SELECT 'limitation_interval' AS record, * FROM limitation_intervals");
         rows.addAll(ask("SELECT 'flow' AS record, * FROM flows"));
         rows.addAll(ask("SELECT 'bottleneck_group' AS record, * FROM bottleneck_groups"));
+        rows.addAll(ask("SELECT 'flow_path_interval' AS record, * FROM flow_path_intervals"));
         return rows;
     }
 

@@ -12,6 +12,7 @@ import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.RowField;
 import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.analysis.verdict.Sum;
 import io.chokepoint.analysis.wire.ClockStep;
@@ -333,7 +334,9 @@ public final class FlowAnalysis {
             HalfConnection half = halves[direction];
             half.cut(flowTime(end));
             if (half.hasIntervalRow()) {
-                Row row = writer(direction).interval(rowStartNanos, end, intervalQuality);
+                Row row = writer(direction)
+                        .interval(rowStartNanos, end, intervalQuality)
+                        .set(RowField.DOMAIN, key.domain());
                 out.accept(row);
                 minuteSums[direction].add(row, half.interval());
             }

@@ -194,6 +194,7 @@ final class HalfConnection {
         }
         if (!losses.isPending()) {
             path.onSenderDelay(now, now - echoed);
+            bookSide(Sum.SENDER_SIDE_SUM_NS, Sum.SENDER_SIDE_SAMPLES, now - echoed);
         }
     }
 
@@ -361,6 +362,9 @@ final class HalfConnection {
             series.addAfterTap(now - delay, delay);
         }
         addRoundTrip(path.onReceiverDelay(now, delay, !mayBeDelayed));
+        if (!mayBeDelayed) {
+            bookSide(Sum.RECEIVER_SIDE_SUM_NS, Sum.RECEIVER_SIDE_SAMPLES, delay);
+        }
     }
 
     /** What arrives out of order is told at once, the newest first (RFC 2018 §4): times the segment, if it was sent once. */
@@ -372,6 +376,14 @@ final class HalfConnection {
                 series.addAfterTap(passed, now - passed);
             }
             addRoundTrip(path.onReceiverDelay(now, now - passed, true));
+            bookSide(Sum.RECEIVER_SIDE_SUM_NS, Sum.RECEIVER_SIDE_SAMPLES, now - passed);
+        }
+    }
+
+    private void bookSide(Sum sum, Sum samples, long delay) {
+        if (isElephant()) {
+            interval.add(sum, delay);
+            interval.add(samples, 1);
         }
     }
 

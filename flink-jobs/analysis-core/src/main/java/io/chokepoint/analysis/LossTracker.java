@@ -38,6 +38,7 @@ final class LossTracker {
     private long recoveredNanos;
     private boolean fromQueue; // the newest loss: a queue was full
     private Sum lastResent = Sum.RETRANSMITTED_OTHER_BYTES;
+    private boolean lastLostBefore; // the tap had not seen what was sent again
 
     LossTracker(Tally tally, PathModel path, SentHistory sent) {
         this.tally = tally;
@@ -82,10 +83,16 @@ final class LossTracker {
         lastResent = kindOfResent(now, sequence, end, una, sndMax, seenBefore);
         tally.add(lastResent, packet.payloadBytes);
         sent.markResent(sequence, end);
+        lastLostBefore = !seenBefore;
         if (lastResent != Sum.RETRANSMITTED_SPURIOUS_BYTES) {
+            tally.add(lostAt(), packet.payloadBytes);
             beginRecovery(sequence, sndMax);
         }
         return true;
+    }
+
+    private Sum lostAt() {
+        return lastLostBefore ? Sum.LOST_BEFORE_TAP_BYTES : Sum.LOST_AFTER_TAP_BYTES;
     }
 
     private Sum kindOfResent(long now, long sequence, long end, long una, long sndMax, boolean seenBefore) {
@@ -198,6 +205,7 @@ final class LossTracker {
         if (lastResent != Sum.RETRANSMITTED_SPURIOUS_BYTES && tally.get(lastResent) >= bytes) {
             tally.add(lastResent, -bytes);
             tally.add(Sum.RETRANSMITTED_SPURIOUS_BYTES, bytes);
+            tally.add(lostAt(), -Math.min(bytes, tally.get(lostAt())));
         }
     }
 
@@ -215,7 +223,8 @@ final class LossTracker {
         sacked.writeTo(out);
         Varint.write(out, duplicateAcks);
         Varint.write(out, recover == NEVER ? 0 : recover - near - 1);
-        out.writeByte((recovering ? 1 : 0) | (recover == NEVER ? 2 : 0) | (fromQueue ? 4 : 0));
+        out.writeByte(
+                (recovering ? 1 : 0) | (recover == NEVER ? 2 : 0) | (fromQueue ? 4 : 0) | (lastLostBefore ? 8 : 0));
         Varint.write(out, recoveredNanos);
         out.writeByte(lastResent.ordinal());
     }
@@ -229,6 +238,7 @@ final class LossTracker {
         int bits = in.readByte();
         recovering = (bits & 1) != 0;
         fromQueue = (bits & 4) != 0;
+        lastLostBefore = (bits & 8) != 0;
         recover = (bits & 2) != 0 ? NEVER : near + 1 + distance;
         recoveredNanos = Varint.read(in);
         lastResent = Sum.values()[in.readByte()];

@@ -55,7 +55,7 @@ final class RowWriter {
 
     Row interval(long start, long end, int qualityBits) {
         long packets = segments(half.total()) + segments(half.interval());
-        return write(
+        return writePath(write(
                 new Row(Row.Table.LIMITATION_INTERVALS, identity),
                 half.interval(),
                 half.rttInterval(),
@@ -63,7 +63,28 @@ final class RowWriter {
                 start,
                 end,
                 packets,
-                qualityBits);
+                qualityBits));
+    }
+
+    /** What the path stage needs of this tap. */
+    private Row writePath(Row row) {
+        Tally tally = half.interval();
+        writeSide(row, RowField.SENDER_SIDE_MIN_NS, half.path().senderSide());
+        writeSide(row, RowField.RECEIVER_SIDE_MIN_NS, half.path().receiverSide());
+        return row.set(RowField.SENDER_SIDE_SUM_NS, tally.get(Sum.SENDER_SIDE_SUM_NS))
+                .set(RowField.SENDER_SIDE_SAMPLES, tally.get(Sum.SENDER_SIDE_SAMPLES))
+                .set(RowField.RECEIVER_SIDE_SUM_NS, tally.get(Sum.RECEIVER_SIDE_SUM_NS))
+                .set(RowField.RECEIVER_SIDE_SAMPLES, tally.get(Sum.RECEIVER_SIDE_SAMPLES))
+                .set(RowField.LOST_BEFORE_TAP_BYTES, tally.get(Sum.LOST_BEFORE_TAP_BYTES))
+                .set(RowField.LOST_AFTER_TAP_BYTES, tally.get(Sum.LOST_AFTER_TAP_BYTES))
+                .set(RowField.QUEUE_BEFORE_TAP_MICROS, tally.get(Sum.QUEUE_BEFORE_TAP_MICROS))
+                .set(RowField.QUEUE_AFTER_TAP_MICROS, tally.get(Sum.QUEUE_AFTER_TAP_MICROS));
+    }
+
+    private static void writeSide(Row row, RowField field, RoundMinimum side) {
+        if (side.lifeMinimum() != RoundMinimum.NONE) {
+            row.set(field, side.lifeMinimum());
+        }
     }
 
     Row flow(long start, long end, int qualityBits) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.job;
 
+import io.chokepoint.analysis.path.PathObservation;
 import io.chokepoint.job.JobOptions.WrongOption;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.Books;
@@ -8,6 +9,8 @@ import io.chokepoint.job.books.LedgerEntry;
 import io.chokepoint.job.flow.FlowAnalysisFunction;
 import io.chokepoint.job.flow.FlowAnalysisOperator;
 import io.chokepoint.job.flow.FlowAtTap;
+import io.chokepoint.job.flow.FlowPathFunction;
+import io.chokepoint.job.flow.PathObservations;
 import io.chokepoint.job.flow.TapRun;
 import io.chokepoint.job.group.GroupFunction;
 import io.chokepoint.job.group.TapObservation;
@@ -43,7 +46,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * batches ─ split ─ keyBy(flow, tap) ─ analyse ─ rows ──────────┐
- *             │                           ├─ keyBy(tap, window) ─ groups
+ *             │                           ├─ keyBy(tap, window) ─ groups ┤
+ *             │                           ├─ keyBy(flow) ─ paths ┤
  *             ├─ rows of short flows ─────┼─────────────────────┤
  *             │                           │                     ├─ ClickHouse
  *             ├───────────── ledger ──────┴─ keyBy(origin) ─ books ┘
@@ -117,6 +121,7 @@ public final class LimitationJob {
                 records,
                 new BatchSplitter(topic, schemas, options.settings()),
                 new FlowAnalysisFunction(options.settings(), options.idle(), options.topic(), options.liveFlows()),
+                new FlowPathFunction(options.idle()),
                 new ClickHouseSink(options.clickHouse()),
                 rejected(options));
     }
@@ -126,6 +131,7 @@ public final class LimitationJob {
             DataStream<KafkaRecord> records,
             BatchSplitter splitter,
             FlowAnalysisFunction analysis,
+            FlowPathFunction paths,
             Sink<EncodedRow> rowSink,
             Sink<RejectedRecord> rejectedSink) {
         SingleOutputStreamOperator<TapRun> runs =
@@ -148,7 +154,13 @@ public final class LimitationJob {
                 .name("books")
                 .uid("books");
 
-        rows.union(runs.getSideOutput(BatchSplitter.ROWS), books, groups)
+        DataStream<EncodedRow> pathRows = rows.getSideOutput(FlowAnalysisFunction.PATH_OBSERVATIONS)
+                .keyBy(PathObservation::key, PathObservations.keyType())
+                .process(paths, EncodedRow.type())
+                .name("paths")
+                .uid("paths");
+
+        rows.union(runs.getSideOutput(BatchSplitter.ROWS), books, groups, pathRows)
                 .sinkTo(rowSink)
                 .setParallelism(1)
                 .name("clickhouse")

@@ -17,6 +17,7 @@ import io.chokepoint.analysis.row.RowSink;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.FlowAnalysisFunction;
+import io.chokepoint.job.flow.FlowPathFunction;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.LedgerRows;
 import io.chokepoint.job.sink.RowEncoder;
@@ -140,6 +141,7 @@ class RestartTest {
                         new WriterSchemas(new None()),
                         AnalysisSettings.DEFAULT),
                 new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments", liveFlows),
+                new FlowPathFunction(Duration.ofMinutes(30)),
                 new Collect<>(Into.ROWS),
                 new Collect<>(Into.REJECTED));
         environment.execute();

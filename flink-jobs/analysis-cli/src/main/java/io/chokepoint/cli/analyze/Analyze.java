@@ -3,6 +3,7 @@ package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.batch.BatchStreamReader;
 import io.chokepoint.analysis.batch.BatchStreamReader.Next;
+import io.chokepoint.analysis.row.Row;
 import io.chokepoint.cli.ExitCode;
 import io.chokepoint.cli.Terminal;
 import io.chokepoint.cli.rows.CsvRows;
@@ -42,6 +43,7 @@ public final class Analyze {
     private final RowWriter writer;
     private final PrintStream messages;
     private final Progress progress;
+    private final Paths paths;
     private final List<Map<String, Object>> booksOfTaps = new ArrayList<>();
     private final CountDownLatch told = new CountDownLatch(1);
     private boolean balanced = true;
@@ -57,6 +59,7 @@ public final class Analyze {
             case JSON -> new JsonRows(out);
             case CSV -> new CsvRows(out);
         };
+        this.paths = new Paths(options.settings().intervalNanos());
         this.messages = System.err;
         this.progress = new Progress(messages, terminal.progress());
     }
@@ -103,6 +106,7 @@ public final class Analyze {
                 break;
             }
         }
+        paths.finish(writer::path);
         writer.end(ledger());
         return exitCode;
     }
@@ -115,9 +119,16 @@ public final class Analyze {
         return ledger;
     }
 
+    private void row(Row row) {
+        writer.row(row);
+        if (options.taps().size() > 1) {
+            paths.row(row);
+        }
+    }
+
     private int judge(Tap tap) throws IOException, InterruptedException {
         TapBooks books = new TapBooks();
-        TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, writer::row, writer::group);
+        TapAnalysis analysis = new TapAnalysis(options.settings(), tap.name(), books, this::row, writer::group);
         int exitCode;
         try (ProbeProcess process = new ProbeProcess(probe, tap, options)) {
             running = process;

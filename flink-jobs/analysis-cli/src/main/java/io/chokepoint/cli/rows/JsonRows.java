@@ -2,6 +2,8 @@
 package io.chokepoint.cli.rows;
 
 import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.path.PathField;
+import io.chokepoint.analysis.path.PathRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
 import java.util.Map;
@@ -31,6 +33,17 @@ public final class JsonRows implements RowWriter {
         line.setLength(0);
         JsonText.append(line, GroupValues.of(group));
         out.line(line);
+    }
+
+    @Override
+    public void path(PathRow row) {
+        line.setLength(0);
+        line.append("{\"record\":\"").append(PathValues.RECORD).append('"');
+        for (PathField field : PathField.values()) {
+            line.append(",\"").append(field.seenName()).append("\":");
+            JsonText.append(line, PathValues.of(row, field));
+        }
+        out.line(line.append('}'));
     }
 
     @Override

@@ -51,7 +51,7 @@ public final class RowValues {
             case FLAGS -> row.isNull(field) ? "" : flags(row.get(field), field.labels());
             case EFFICIENCY -> efficiencyPercent(row);
             case THROUGHPUT_RATIO -> throughputRatioPercent(row);
-            case INTEGER, STORED_ONLY -> integer(row.get(field));
+            case INTEGER, STORED_ONLY, PATH_ONLY -> integer(row.get(field));
             case INSTANT -> row.isNull(field) ? null : InstantText.of(row.get(field));
             case LABEL -> row.isNull(field) ? null : field.labels().get((int) row.get(field));
             case SCALED -> row.isNull(field) ? null : (Double) (row.get(field) / field.divisor());

@@ -2,6 +2,7 @@
 package io.chokepoint.cli.rows;
 
 import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.path.PathRow;
 import io.chokepoint.analysis.row.Row;
 import java.util.Map;
 
@@ -12,6 +13,9 @@ public interface RowWriter {
 
     /** Takes who shared a bottleneck in a window. */
     void group(BottleneckGroup group);
+
+    /** Takes the next row of a path, behind all rows of taps. */
+    void path(PathRow row);
 
     /** Takes the books of the whole run, after the last row; nothing follows. */
     void end(Map<String, ?> ledger);

@@ -2,6 +2,7 @@
 package io.chokepoint.cli.rows;
 
 import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.path.PathRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.cli.Terminal;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ public final class VerdictTable implements RowWriter {
     private final Terminal terminal;
     private final int columns;
     private final Map<String, List<Verdict>> verdictsByTap = new LinkedHashMap<>();
+    private final PathTable paths = new PathTable();
 
     public VerdictTable(Output out, Terminal terminal) {
         this.out = out;
@@ -61,8 +63,18 @@ public final class VerdictTable implements RowWriter {
     }
 
     @Override
+    public void path(PathRow row) {
+        paths.row(row);
+    }
+
+    @Override
     public void end(Map<String, ?> ledger) {
         end();
+        List<String> lines = paths.lines();
+        if (!lines.isEmpty()) {
+            out.line("\n" + bold("paths"));
+            lines.forEach(out::line);
+        }
     }
 
     /** Prints the table. */

@@ -97,7 +97,20 @@ public enum RowField {
     EVIDENCE_C("evidence_c", Kind.STORED_ONLY, 0),
     /** Which sentence {@link #ADVICE} is, and the number in it. Stored only. */
     ADVICE_RULE("advice_rule", Kind.STORED_ONLY, 0),
-    ADVICE_A("advice_a", Kind.STORED_ONLY, 0);
+    ADVICE_A("advice_a", Kind.STORED_ONLY, 0),
+
+    /** What {@link io.chokepoint.analysis.path} needs of a tap beside what people see, of intervals only. */
+    DOMAIN(Kind.PATH_ONLY),
+    SENDER_SIDE_MIN_NS(Kind.PATH_ONLY),
+    SENDER_SIDE_SUM_NS(Kind.PATH_ONLY),
+    SENDER_SIDE_SAMPLES(Kind.PATH_ONLY),
+    RECEIVER_SIDE_MIN_NS(Kind.PATH_ONLY),
+    RECEIVER_SIDE_SUM_NS(Kind.PATH_ONLY),
+    RECEIVER_SIDE_SAMPLES(Kind.PATH_ONLY),
+    LOST_BEFORE_TAP_BYTES(Kind.PATH_ONLY),
+    LOST_AFTER_TAP_BYTES(Kind.PATH_ONLY),
+    QUEUE_BEFORE_TAP_MICROS(Kind.PATH_ONLY),
+    QUEUE_AFTER_TAP_MICROS(Kind.PATH_ONLY);
 
     /** How the value that people see follows from the stored one. */
     public enum Kind {
@@ -126,7 +139,9 @@ public enum RowField {
         /** RFC 6349 §4: 100 × throughput / capacity, both on one layer. */
         THROUGHPUT_RATIO,
         /** Kept in the tables, shown by another column. */
-        STORED_ONLY
+        STORED_ONLY,
+        /** Neither stored nor seen. */
+        PATH_ONLY
     }
 
     private final String seenName;
@@ -161,7 +176,7 @@ public enum RowField {
 
     private static boolean isDerived(Kind kind) {
         return switch (kind) {
-            case EVIDENCE, ADVICE, EFFICIENCY, THROUGHPUT_RATIO -> true;
+            case EVIDENCE, ADVICE, EFFICIENCY, THROUGHPUT_RATIO, PATH_ONLY -> true;
             case IDENTITY, INTEGER, INSTANT, LABEL, FLAGS, SCALED, SHARE, RATE, STORED_ONLY -> false;
         };
     }
@@ -193,7 +208,7 @@ public enum RowField {
 
     /** Whether people see the column. */
     public boolean isSeen() {
-        return kind != Kind.STORED_ONLY;
+        return kind != Kind.STORED_ONLY && kind != Kind.PATH_ONLY;
     }
 
     /** Lower-case texts of enum constants, in order: they are part of the contract, so constants are only appended. */

@@ -78,7 +78,16 @@ public enum Sum {
     STEADY_FULL_NS,
     STEADY_FULL_BYTES,
     /** Bytes on the layer that got past the bottleneck while the path was full. */
-    FULL_BYTES;
+    FULL_BYTES,
+
+    /** Delays of the two sides, of elephants; they lie above the lowest by the queues. */
+    SENDER_SIDE_SUM_NS,
+    SENDER_SIDE_SAMPLES,
+    RECEIVER_SIDE_SUM_NS,
+    RECEIVER_SIDE_SAMPLES,
+    /** Payload sent again of which the tap had not seen, or had seen, an earlier copy; what had arrived is left out. */
+    LOST_BEFORE_TAP_BYTES,
+    LOST_AFTER_TAP_BYTES;
 
     /** Whether two of them merge by the larger, not by addition. */
     boolean isMaximum() {

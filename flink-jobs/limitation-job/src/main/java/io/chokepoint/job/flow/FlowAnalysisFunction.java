@@ -11,6 +11,7 @@ import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.group.Observation;
+import io.chokepoint.analysis.path.PathObservation;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
@@ -47,6 +48,9 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
 
     /** What the groups are made of. */
     public static final OutputTag<TapObservation> OBSERVATIONS = new OutputTag<>("observations", TapObservation.type());
+    /** What the tap tells of the paths of its flows. */
+    public static final OutputTag<PathObservation> PATH_OBSERVATIONS =
+            new OutputTag<>("path-observations", PathObservations.type());
 
     private static final long serialVersionUID = 1L;
     private static final int SCRATCH_BYTES = 1024;
@@ -150,6 +154,10 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             @Override
             public void accept(Row row) {
                 out.collect(encoder.encode(row));
+                PathObservation observation = PathObservation.of(row, intervalNanos);
+                if (observation != null) {
+                    context.output(PATH_OBSERVATIONS, observation);
+                }
             }
 
             @Override

@@ -107,7 +107,7 @@ record StoredColumn(RowField field, String name, Type type, boolean nullable) {
             case INTEGER -> integerType(field);
             case STORED_ONLY ->
                 field == RowField.EVIDENCE_RULE || field == RowField.ADVICE_RULE ? Type.ENUM8 : Type.INT64;
-            case IDENTITY, EVIDENCE, ADVICE, EFFICIENCY, THROUGHPUT_RATIO ->
+            case IDENTITY, EVIDENCE, ADVICE, EFFICIENCY, THROUGHPUT_RATIO, PATH_ONLY ->
                 throw new IllegalArgumentException(field + " is not stored");
         };
     }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.analysis.path;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.chokepoint.analysis.path.FlowPath.Fate;
+import io.chokepoint.analysis.row.RowField;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class FlowPathTest {
+    private final List<PathRow> rows = new ArrayList<>();
+    private FlowPath path = new FlowPath(Taps.at("a", 10).seen().key());
+
+    @Test
+    void everyFurtherTapGivesTheRowAnew() throws IOException {
+        assertThat(add(Taps.at("a", 10))).isEqualTo(Fate.ALONE);
+        assertThat(add(Taps.at("b", 20))).isEqualTo(Fate.COMBINED);
+        assertThat(add(Taps.at("c", 30))).isEqualTo(Fate.COMBINED);
+
+        assertThat(rows).extracting(PathRow::taps).containsExactly(List.of("a", "b"), List.of("a", "b", "c"));
+        assertThat(rows.get(1).revision()).isGreaterThan(rows.get(0).revision());
+    }
+
+    @Test
+    void aTapThatFallsSilentHoldsNothingBack() throws IOException {
+        for (int second = 0; second < 100; second++) {
+            add(Taps.at("a", 10).second(second));
+            add(Taps.at("b", 20).second(second));
+            if (second < 3) {
+                add(Taps.at("dead", 30).second(second));
+            }
+        }
+        assertThat(rows.stream().map(row -> row.get(PathField.INTERVAL_START)).distinct())
+                .hasSize(100);
+    }
+
+    @Test
+    void aTapMayBeAMinuteBehind() throws IOException {
+        for (int second = 0; second <= 60; second++) {
+            add(Taps.at("a", 10).second(second));
+        }
+        assertThat(add(Taps.at("b", 20).second(0))).isEqualTo(Fate.ALONE);
+        assertThat(add(Taps.at("b", 20).second(1))).isEqualTo(Fate.COMBINED);
+        assertThat(add(Taps.at("a", 10).second(0))).isEqualTo(Fate.LATE);
+    }
+
+    @Test
+    void aTapWithAWrongClockHurtsNoOther() throws IOException {
+        add(Taps.at("a", 10).second(5));
+        add(Taps.at("wrong", 10).second(4));
+        add(Taps.at("wrong", 10).second(4_000_000_000L));
+        assertThat(add(Taps.at("b", 20).second(5))).isEqualTo(Fate.COMBINED);
+    }
+
+    /** Rows of six taps for three seconds, in each order in which the taps may take turns. */
+    @Test
+    void theLastRowOfAnIntervalIsTheSameInEveryOrder() throws IOException {
+        List<Taps> seen = List.of(
+                Taps.at("a", 4).lost(1, 9),
+                Taps.at("b", 9).queues(1, 8).synMissed(-5),
+                Taps.at("c", 16).share(RowField.SHARE_TRANSPORT, 9),
+                Taps.at("d", 25).lost(9, 1),
+                Taps.at("d", 26).synMissed(11));
+        Map<Long, PathRow> expected = null;
+        for (List<Integer> order : permutations(seen.size())) {
+            rows.clear();
+            path = new FlowPath(seen.get(0).seen().key());
+            for (int tap : order) {
+                for (int second = 5; second < 8; second++) {
+                    add(seen.get(tap).second(second));
+                }
+            }
+            Map<Long, PathRow> last = new TreeMap<>();
+            rows.forEach(row -> last.merge(
+                    row.get(PathField.INTERVAL_START),
+                    row,
+                    (one, other) -> one.revision() > other.revision() ? one : other));
+            expected = expected == null ? last : expected;
+            assertThat(last).hasSize(3).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void directionsDoNotMix() throws IOException {
+        add(Taps.at("a", 10));
+        assertThat(add(Taps.at("b", 20).toClient())).isEqualTo(Fate.ALONE);
+    }
+
+    @Test
+    void aNinthTapAndAnEndlessNumberOfPiecesAreRefused() throws IOException {
+        for (int tap = 0; tap < 8; tap++) {
+            assertThat(add(Taps.at("tap" + tap, tap))).isNotEqualTo(Fate.REFUSED);
+        }
+        assertThat(add(Taps.at("tap8", 9))).isEqualTo(Fate.REFUSED);
+
+        path = new FlowPath(path().key());
+        int kept = 0;
+        while (add(Taps.at("a", 10)) != Fate.REFUSED && kept < 5_000) {
+            kept++;
+        }
+        assertThat(kept).isEqualTo(1_024);
+    }
+
+    @Test
+    void itGoesOnFromItsBytes() throws IOException {
+        add(Taps.at("a", 10).second(4));
+        add(Taps.at("a", 10).second(7));
+        add(Taps.at("b", 20).second(5).lost(1, 2).synMissed(-8));
+        path = restored();
+        add(Taps.at("a", 10).second(5).toClient());
+        assertThat(add(Taps.at("b", 20).second(4))).isEqualTo(Fate.COMBINED);
+        rows.clear();
+        assertThat(add(Taps.at("a", 10).second(5))).isEqualTo(Fate.COMBINED);
+        PathRow continued = rows.get(0);
+
+        rows.clear();
+        path = new FlowPath(path().key());
+        add(Taps.at("a", 10).second(5));
+        add(Taps.at("b", 20).second(5).lost(1, 2).synMissed(-8));
+        assertThat(continued).isEqualTo(rows.get(0));
+    }
+
+    /** What a flow at one tap costs, as most flows are: a minute of it. */
+    @Test
+    void aMinuteAtOneTapTakesFewerThanSevenKilobytes() throws IOException {
+        for (int second = 0; second < 60; second++) {
+            add(Taps.at("a", 10)
+                    .second(1_700_000_000L + second)
+                    .named(-second)
+                    .lost(1_448_000, 1_448_000)
+                    .share(RowField.SHARE_SHARED_BOTTLENECK, 900_000_000)
+                    .share(RowField.SHARE_TRANSPORT, 99_999_999));
+        }
+        assertThat(bytes()).hasSizeLessThan(7_000);
+    }
+
+    private PathObservation path() {
+        return Taps.at("a", 10).seen();
+    }
+
+    private Fate add(Taps tap) throws IOException {
+        return path.add(tap.seen(), rows::add);
+    }
+
+    private byte[] bytes() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        path.writeTo(new DataOutputStream(bytes));
+        return bytes.toByteArray();
+    }
+
+    private FlowPath restored() throws IOException {
+        return FlowPath.readFrom(new DataInputStream(new ByteArrayInputStream(bytes())), path().key());
+    }
+
+    private static List<List<Integer>> permutations(int size) {
+        if (size == 0) {
+            return List.of(List.of());
+        }
+        List<List<Integer>> all = new ArrayList<>();
+        for (List<Integer> shorter : permutations(size - 1)) {
+            for (int at = 0; at <= shorter.size(); at++) {
+                List<Integer> order = new ArrayList<>(shorter);
+                order.add(at, size - 1);
+                all.add(order);
+            }
+        }
+        return all;
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.chokepoint.job.sink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.chokepoint.analysis.path.PathField;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Holds what the job writes of paths to the migration. */
+class PathRowEncoderTest {
+    private static final Pattern COLUMN = Pattern.compile("^    ([a-z0-9_]+) (\\S.*)$", Pattern.MULTILINE);
+
+    @Test
+    void theTableHasTheColumnsAndTypesOfTheBytes() throws IOException {
+        Map<String, String> expected = new LinkedHashMap<>();
+        Arrays.stream(PathField.values()).forEach(field -> expected.put(field.storedName(), sqlType(field)));
+        expected.put(PathRowEncoder.REVISION, "UInt64");
+
+        assertThat(columns()).containsExactlyEntriesOf(expected);
+        assertThat(PathRowEncoder.names()).containsExactlyElementsOf(expected.keySet());
+    }
+
+    private static String sqlType(PathField field) {
+        return switch (field.kind()) {
+            case HEX -> "FixedString(16)";
+            case ADDRESS -> "IPv6";
+            case TEXT -> "LowCardinality(String)";
+            case TEXTS -> "Array(LowCardinality(String))";
+            case LABEL, LABEL_OR_NULL -> nullable(field, "Enum8" + labels(field));
+            case INTEGER_LIST, SCALED_LIST ->
+                "Array(" + nullable(field, PathRowEncoder.typeOf(field).sql()) + ")";
+            default -> nullable(field, PathRowEncoder.typeOf(field).sql());
+        };
+    }
+
+    private static String nullable(PathField field, String type) {
+        return PathRowEncoder.isNullable(field) ? "Nullable(" + type + ")" : type;
+    }
+
+    private static String labels(PathField field) {
+        return IntStream.range(0, field.labels().size())
+                .mapToObj(i -> "'" + field.labels().get(i) + "' = " + i)
+                .collect(Collectors.joining(", ", "(", ")"));
+    }
+
+    private static Map<String, String> columns() throws IOException {
+        Map<String, String> columns = new LinkedHashMap<>();
+        Matcher column = COLUMN.matcher(Files.readString(Path.of(
+                System.getProperty("chokepoint.root"), "schemas/clickhouse/V016__flow_path_intervals_stored.sql")));
+        while (column.find()) {
+            if (!column.group(2).contains("MATERIALIZED")) {
+                columns.put(column.group(1), column.group(2));
+            }
+        }
+        return columns;
+    }
+}
