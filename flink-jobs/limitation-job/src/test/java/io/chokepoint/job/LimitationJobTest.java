@@ -24,7 +24,7 @@ class LimitationJobTest {
 
         assertThat(uids)
                 .containsExactlyInAnyOrder(
-                        "batches", "split", "analyse", "groups", "books", "clickhouse", "rejected", COMMITTER);
+                        "batches", "split", "analyse", "groups", "paths", "books", "clickhouse", "rejected", COMMITTER);
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.FlowAnalysis;
-import io.chokepoint.job.sink.RowEncoder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,12 +50,10 @@ class FlowStateTest {
     @Test
     void theRowsAreThoseOfObjectsThatAreNeverWritten() throws IOException {
         List<TapRun> runs = TapRuns.packetByPacket(40_000, 160);
-        RowEncoder encoder = new RowEncoder();
-
         List<String> rows = new ArrayList<>();
         FlowAnalysis analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
         for (TapRun run : runs) {
-            analysis.onRun(TapRuns.decoded(run), 1, 1, row -> rows.add(TapRuns.hex(encoder.encode(row))));
+            analysis.onRun(TapRuns.decoded(run), 1, 1, TapRuns.encodedInto(rows));
             analysis = FlowState.of(analysis, 0, 0, scratch).analysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
         }
 

@@ -120,9 +120,23 @@ final class TapRuns {
 
     /** The rows of the core, which keeps its objects all the time. */
     static List<String> rowsOfTheCore(List<TapRun> runs) {
-        RowEncoder encoder = new RowEncoder();
         List<String> rows = new ArrayList<>();
-        analyse(runs, new RowSink() {
+        analyse(runs, encodedInto(rows));
+        return rows;
+    }
+
+    /** The same of a flow whose end never comes. */
+    static List<String> rowsOfTheCoreGivenUp(List<TapRun> runs) {
+        List<String> rows = new ArrayList<>();
+        RowSink sink = encodedInto(rows);
+        analyse(runs, sink).finish(sink);
+        return rows;
+    }
+
+    /** Takes the bytes of interval, flow and minute rows as text. */
+    static RowSink encodedInto(List<String> rows) {
+        RowEncoder encoder = new RowEncoder();
+        return new RowSink() {
             @Override
             public void accept(Row row) {
                 rows.add(hex(encoder.encode(row)));
@@ -132,17 +146,7 @@ final class TapRuns {
             public void acceptMinute(MinuteRow row) {
                 rows.add(hex(encoder.encode(row)));
             }
-        });
-        return rows;
-    }
-
-    /** The same of a flow whose end never comes. */
-    static List<String> rowsOfTheCoreGivenUp(List<TapRun> runs) {
-        RowEncoder encoder = new RowEncoder();
-        List<String> rows = new ArrayList<>();
-        RowSink sink = row -> rows.add(hex(encoder.encode(row)));
-        analyse(runs, sink).finish(sink);
-        return rows;
+        };
     }
 
     /** What the core's rows say of their quality. */
