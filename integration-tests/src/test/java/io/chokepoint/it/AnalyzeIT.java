@@ -109,7 +109,13 @@ class AnalyzeIT {
     private static List<String> withoutAddresses(List<Map<String, String>> rows) {
         rows.forEach(row -> row.keySet()
                 .removeAll(List.of(
-                        "client_ip", "server_ip", "flow_id", "group_id", "largest_flow_id", "member_flow_ids")));
+                        "client_ip",
+                        "server_ip",
+                        "flow_id",
+                        "path_id",
+                        "group_id",
+                        "largest_flow_id",
+                        "member_flow_ids")));
         return rows.stream().map(Map::toString).sorted().toList();
     }
 
@@ -317,7 +323,7 @@ class AnalyzeIT {
             --interval 0s FILE     | chokepoint: option --interval is '0s': expected a duration from 1ms to 24h, such as 500ms, 1s or 1m
             --format xml FILE      | chokepoint: option --format is 'xml': expected table, json or csv
             --layer l7 FILE        | chokepoint: option --layer is 'l7': expected ip, l2 or wire
-            --nonsense FILE        | chokepoint: option --nonsense is not known: expected --tap, --filter, --tunnels, --interval, --layer or --format
+            --nonsense FILE        | chokepoint: option --nonsense is not known: expected --tap, --filter, --tunnels, --interval, --layer, --tenants or --format
             --filter nonsense FILE | chokepoint-probe: option --filter: 'nonsense' is not a libpcap filter: can't parse filter expression: syntax error
             """)
     void wrongOptionsAreToldInOneSentence(String arguments, String sentence) throws IOException {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -115,13 +116,14 @@ class ChaosIT {
         return Rows.of(analyze.run().succeeded());
     }
 
+    /** In the end: who shares a bottleneck, and where along a path it is, is told again when more comes. */
     private static void theRowsAre(List<Map<String, String>> expected, Stack stack) {
-        Stack.await(
-                expected.size() + " rows", DEADLINE, () -> stack.parsedRows().size(), size -> size >= expected.size());
-        List<Map<String, String>> rows = stack.parsedRows();
+        Set<Map<String, String>> known = new HashSet<>(expected);
+        List<Map<String, String>> rows = Stack.awaitAnyway(
+                DEADLINE, stack::parsedRows, seen -> seen.size() == expected.size() && known.containsAll(seen));
         // Row by row, so that a failure names those that differ and not the thousands that do not.
         List<Map<String, String>> wrong = new ArrayList<>(rows);
-        wrong.removeAll(new HashSet<>(expected));
+        wrong.removeAll(known);
         List<Map<String, String>> missing = new ArrayList<>(expected);
         missing.removeAll(new HashSet<>(rows));
         assertThat(wrong).as("rows that no undisturbed run has").isEmpty();

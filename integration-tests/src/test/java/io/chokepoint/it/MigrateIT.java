@@ -89,7 +89,7 @@ class MigrateIT {
                 .run()
                 .failed(
                         1,
-                        "chokepoint: topic tcp-segments has 3 partitions, not 4 (option --partitions): the number"
+                        "chokepoint: topic tcp-segments-replay has 3 partitions, not 4 (option --partitions): the number"
                                 + " never changes, because flows would move in the middle of their life; expected 3 or"
                                 + " another topic");
     }

@@ -188,12 +188,18 @@ final class Stack implements AutoCloseable {
 
     /** As {@link #await(String, Supplier, Predicate)}, with another deadline. */
     static <T> T await(String what, Duration deadline, Supplier<T> question, Predicate<T> good) {
+        T answer = awaitAnyway(deadline, question, good);
+        if (!good.test(answer)) {
+            throw new AssertionError(what + " did not come about within " + deadline + "; last seen: " + answer);
+        }
+        return answer;
+    }
+
+    /** Asks until the answer is good or the time is over, and returns the last answer. */
+    static <T> T awaitAnyway(Duration deadline, Supplier<T> question, Predicate<T> good) {
         long end = System.nanoTime() + deadline.toNanos();
         T answer = question.get();
-        while (!good.test(answer)) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError(what + " did not come about within " + deadline + "; last seen: " + answer);
-            }
+        while (!good.test(answer) && System.nanoTime() < end) {
             LockSupport.parkNanos(PAUSE.toNanos());
             answer = question.get();
         }

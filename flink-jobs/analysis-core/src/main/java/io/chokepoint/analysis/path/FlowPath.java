@@ -11,6 +11,7 @@ import java.io.DataOutput;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -35,6 +36,8 @@ public final class FlowPath {
         ALONE,
         /** A row was given. */
         COMBINED,
+        /** The tap has told the same before, as when a capture is played again whose flow had ended. */
+        REPEATED,
         /** Its interval lies too far before the newest of the flow at this tap. */
         LATE,
         /** The flow passes more taps, or has more pieces, than are kept. */
@@ -87,11 +90,15 @@ public final class FlowPath {
             tap.newestNanos = observation.startNanos();
             kept.removeIf(one -> one.tap == index && one.startNanos <= tap.newestNanos - horizon);
         }
+        byte[] bytes = bytes(observation);
+        if (isKept(index, bytes)) {
+            return Fate.REPEATED;
+        }
         if (kept.size() >= MAX_KEPT) {
             return Fate.REFUSED;
         }
         List<PathObservation> besides = besides(observation);
-        kept.add(new Kept(observation.startNanos(), index, bytes(observation)));
+        kept.add(new Kept(observation.startNanos(), index, bytes));
         if (besides.isEmpty()) {
             return Fate.ALONE;
         }
@@ -102,6 +109,15 @@ public final class FlowPath {
         }
         out.accept(row);
         return Fate.COMBINED;
+    }
+
+    private boolean isKept(int tap, byte[] bytes) {
+        for (Kept one : kept) {
+            if (one.tap == tap && Arrays.equals(one.bytes, bytes)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Index of a tap, which becomes known if there is room for it; -1 if there is none. */

@@ -30,6 +30,18 @@ class FlowPathTest {
         assertThat(rows.get(1).revision()).isGreaterThan(rows.get(0).revision());
     }
 
+    /** A capture that is played again tells anew of flows that had ended. */
+    @Test
+    void whatATapTellsTwiceCountsOnce() throws IOException {
+        assertThat(add(Taps.at("a", 10))).isEqualTo(Fate.ALONE);
+        assertThat(add(Taps.at("a", 10))).isEqualTo(Fate.REPEATED);
+        assertThat(add(Taps.at("b", 20))).isEqualTo(Fate.COMBINED);
+        assertThat(add(Taps.at("b", 20))).isEqualTo(Fate.REPEATED);
+
+        assertThat(rows).hasSize(1);
+        assertThat(rows.get(0).get(PathField.OBSERVATIONS)).isEqualTo(2);
+    }
+
     @Test
     void aTapThatFallsSilentHoldsNothingBack() throws IOException {
         for (int second = 0; second < 100; second++) {
@@ -104,7 +116,7 @@ class FlowPathTest {
 
         path = new FlowPath(path().key());
         int kept = 0;
-        while (add(Taps.at("a", 10)) != Fate.REFUSED && kept < 5_000) {
+        while (add(Taps.at("a", 10).named(kept)) != Fate.REFUSED && kept < 5_000) {
             kept++;
         }
         assertThat(kept).isEqualTo(1_024);

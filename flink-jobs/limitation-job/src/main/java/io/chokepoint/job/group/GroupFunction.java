@@ -9,7 +9,9 @@ import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.GroupRows;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -41,6 +43,7 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
     private transient ValueState<WindowBooks> state;
     private transient GroupRows rows;
     private transient Counter observed;
+    private transient Counter repeated;
     private transient Counter evicted;
 
     /** {@code generation}: the version of the analysis. */
@@ -55,6 +58,7 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         state = getRuntimeContext().getState(new ValueStateDescriptor<>("window-v1", new WindowBooks.Serializer()));
         rows = new GroupRows();
         observed = getRuntimeContext().getMetricGroup().counter("observations");
+        repeated = getRuntimeContext().getMetricGroup().counter("observations_repeated");
         evicted = getRuntimeContext().getMetricGroup().counter("observations_evicted");
     }
 
@@ -71,22 +75,28 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         }
         observations.add(element.observation());
         observed.inc();
-        int kept = books.kept() + 1 > MAX_KEPT ? thin(new ArrayList<>()).size() : books.kept() + 1;
-        books = books.withOneMore(
-                kept, now + QUIET_MILLIS, Math.max(books.cleanMillis(), context.timestamp() + KEPT_MILLIS));
-        state.update(books);
+        books = books.withOneMore(now + QUIET_MILLIS, Math.max(books.cleanMillis(), context.timestamp() + KEPT_MILLIS));
+        state.update(books.kept() > MAX_KEPT ? thin(books, new ArrayList<>()) : books);
     }
 
-    /** Keeps the largest takers; {@code into} gets them. */
-    private List<Observation> thin(List<Observation> into) throws Exception {
-        List<Observation> all = new ArrayList<>();
-        observations.get().forEach(all::add);
-        into.addAll(Grouping.largest(all));
-        if (into.size() < all.size()) {
-            evicted.inc(all.size() - into.size());
+    /**
+     * Keeps the largest takers, each second of a flow once: a capture that is played again tells of flows that had ended anew.
+     * {@code into} gets them.
+     */
+    private WindowBooks thin(WindowBooks books, List<Observation> into) throws Exception {
+        Set<Observation> known = new LinkedHashSet<>();
+        int told = 0;
+        for (Observation observation : observations.get()) {
+            known.add(observation);
+            told++;
+        }
+        into.addAll(Grouping.largest(known));
+        repeated.inc(told - known.size());
+        evicted.inc(known.size() - into.size());
+        if (into.size() < told) {
             observations.update(into);
         }
-        return into;
+        return books.withKept(into.size(), told - known.size());
     }
 
     /** Judges a window that has become quiet; forgets one of which the log brings nothing more. */
@@ -114,17 +124,19 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         state.clear();
     }
 
-    private void tell(TapWindow window, WindowBooks books, Collector<EncodedRow> out) throws Exception {
+    private void tell(TapWindow window, WindowBooks waiting, Collector<EncodedRow> out) throws Exception {
+        if (waiting.judged() == waiting.all()) {
+            return;
+        }
+        List<Observation> kept = new ArrayList<>();
+        WindowBooks books = thin(waiting, kept);
         if (books.judged() == books.all()) {
+            state.update(books);
             return;
         }
         List<Long> told = new ArrayList<>();
         List<BottleneckGroup> groups = Grouping.judge(
-                window.tap(),
-                window.startNanos(),
-                thin(new ArrayList<>()),
-                Grouping.version(generation, books.all()),
-                books.told());
+                window.tap(), window.startNanos(), kept, Grouping.version(generation, books.all()), books.told());
         for (BottleneckGroup group : groups) {
             out.collect(rows.encode(group));
             told.add(group.groupId());

@@ -14,15 +14,20 @@ import org.apache.flink.core.memory.DataOutputView;
  * What is known of a window beside its observations.
  *
  * @param kept observations in the state
- * @param all observations that came, those thinned out too: the version of the rows
+ * @param all observations that came, those thinned out too, repeats not: the version of the rows
  * @param judged observations that had come when the window was judged last
  * @param tellMillis when it will be judged, by the clock of the machine
  * @param cleanMillis when it will be forgotten, by the time of the log
  * @param told names of the groups told of it
  */
 record WindowBooks(int kept, long all, long judged, long tellMillis, long cleanMillis, List<Long> told) {
-    WindowBooks withOneMore(int nowKept, long tellAt, long cleanAt) {
-        return new WindowBooks(nowKept, all + 1, judged, tellAt, cleanAt, told);
+    WindowBooks withOneMore(long tellAt, long cleanAt) {
+        return new WindowBooks(kept + 1, all + 1, judged, tellAt, cleanAt, told);
+    }
+
+    /** So many are kept; so many had come before and count no more. */
+    WindowBooks withKept(int nowKept, int repeated) {
+        return new WindowBooks(nowKept, all - repeated, judged, tellMillis, cleanMillis, told);
     }
 
     WindowBooks asJudged(List<Long> groups) {

@@ -126,6 +126,25 @@ class GroupFunctionTest {
         assertThat(told()).as("nothing new").hasSize(1);
     }
 
+    /** A capture that is played again tells anew of flows that had ended. */
+    @Test
+    void whatIsToldTwiceCountsOnce() throws Exception {
+        List<Observation> both = all(flow(2), flow(3));
+        feed(both);
+        feed(both.subList(0, 10));
+        harness.setProcessingTime(5_000);
+        assertThat(told()).isEqualTo(judged(both, List.of()));
+
+        feed(both.subList(10, 20));
+        harness.setProcessingTime(60_000);
+        assertThat(told()).as("nothing new").hasSize(1);
+
+        List<Observation> late = flow(5);
+        feed(late);
+        harness.setProcessingTime(120_000);
+        assertThat(told().subList(1, told().size())).isEqualTo(judged(all(both, late), ids(both)));
+    }
+
     @Test
     void whatComesLateIsToldAnewAndTakesBackTheOldName() throws Exception {
         List<Observation> both = all(flow(2), flow(3));
