@@ -68,6 +68,16 @@ Inserted in {insert_seconds} s and merged in {merge_seconds} s.
 """
 
 
+LATENCY = """
+## From the end of an interval to a row that can be queried
+
+`bench/latency.py`, with all of it on this machine: a capture is sent to a veth interface, whose other end a live probe watches
+(`net_af_packet`), through Kafka, Flink and ClickHouse. The table is asked ten times a second; a row's latency is when it was first seen less
+the end of its interval. A row is written when its flow's next packet comes or, of a silent flow, with the mark a second after the last.
+The first 20 s, in which programs are compiled, are left out.
+"""
+
+
 def conditions(part):
     scaled = "" if part["scale"] == 1 else f" Captures of {part['scale']} times the usual size."
     return (
@@ -149,6 +159,21 @@ def pipeline_text(part, cpu):
         f"\nThe large capture took {measured['probe_wall_seconds']} s to play and {measured['wall_seconds']} s until its"
         " last row.\n" + conditions(part)
     )
+
+
+def latency_text(part):
+    if part is None:
+        return LATENCY + "\nNot measured yet.\n"
+    measured = part["measured"]
+    head = ["packets/s", "for s", "frames missed", "rows", "p50 s", "p90 s", "p99 s", "p99.9 s"]
+    row = [
+        f"{measured['packets_per_second']:,}",
+        measured["seconds"],
+        f"{measured['frames_missed']:,}",
+        f"{measured['rows']:,}",
+        *(measured[name] for name in ("p50", "p90", "p99", "p99.9")),
+    ]
+    return LATENCY + table(head, [row]) + conditions(part)
 
 
 def module_text(state):
@@ -256,5 +281,6 @@ def text(results):
         + pipeline_text(results.get("pipeline"), results.get("cpu"))
         + scale_text(results.get("scale"))
         + storage_text(results.get("storage"))
+        + latency_text(results.get("latency"))
         + state_text(results.get("state"))
     )
