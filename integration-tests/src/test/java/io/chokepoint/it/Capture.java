@@ -22,6 +22,9 @@ record Capture(int linkType, List<Frame> frames) {
     private static final int MAGIC_MICROS = 0xa1b2c3d4;
     private static final int FILE_HEADER_BYTES = 24;
     private static final int SNAP_LENGTH = 262_144;
+    private static final int ETHER_TYPE_OFFSET = 12;
+    private static final int IPV4 = 0x0800;
+    private static final int IPV6 = 0x86dd;
     private static final int IP_OFFSET = 14;
     private static final int IP_HEADER_BYTES = 20;
     private static final int TCP_OFFSET = IP_OFFSET + IP_HEADER_BYTES;
@@ -97,6 +100,26 @@ record Capture(int linkType, List<Frame> frames) {
     /** This capture, of Ethernet and IPv4 without options, with each packet inside another one of protocol IP in IP. */
     Capture inTunnel() {
         return new Capture(linkType, frames.stream().map(Capture::inTunnel).toList());
+    }
+
+    /** The same packets between other hosts, of which there are 256 times as many; checksums stay as they are. */
+    Capture betweenOthers(int which) {
+        return new Capture(
+                linkType,
+                frames.stream().map(frame -> betweenOthers(frame, which)).toList());
+    }
+
+    private static Frame betweenOthers(Frame frame, int which) {
+        byte[] bytes = frame.bytes().clone();
+        int etherType = ByteBuffer.wrap(bytes).getShort(ETHER_TYPE_OFFSET) & 0xffff;
+        if (etherType == IPV4) {
+            bytes[IP_OFFSET + 13] ^= (byte) which;
+            bytes[IP_OFFSET + 17] ^= (byte) which;
+        } else if (etherType == IPV6) {
+            bytes[IP_OFFSET + 9] ^= (byte) which;
+            bytes[IP_OFFSET + 25] ^= (byte) which;
+        }
+        return new Frame(frame.seconds(), frame.nanos(), frame.wireLength(), bytes);
     }
 
     private static Frame inTunnel(Frame frame) {

@@ -85,8 +85,12 @@ final class Players {
     private Void playAll(int player) throws IOException {
         while (!stopping && !Thread.currentThread().isInterrupted()) {
             int number = takeNumber();
-            Path capture = captures.get(number % captures.size());
-            String name = Samples.tap(capture) + "-" + number / captures.size();
+            int round = number / captures.size();
+            String name = Samples.tap(captures.get(number % captures.size())) + "-" + round;
+            // Flows of their own: one flow at more and more taps is no network.
+            Path capture = Capture.read(captures.get(number % captures.size()))
+                    .betweenOthers(round)
+                    .write(stack.directory().resolve(name + ".pcap"));
             int attempts = 0;
             Map<String, Long> books = Map.of();
             while (books.isEmpty()) {

@@ -17,7 +17,7 @@ final class Cluster {
     private static final Pattern TABLE = Pattern.compile("(?m)^CREATE TABLE IF NOT EXISTS (\\w+)( AS (\\w+))?$");
     private static final Pattern ENGINE = Pattern.compile("(?m)^ENGINE = ReplacingMergeTree(?:\\((\\w+)\\))?$");
     private static final Pattern VIEW = Pattern.compile("(?m)^CREATE OR REPLACE VIEW (\\w+)$");
-    private static final Pattern SHARDED_BY = Pattern.compile("(?m)^    (flow_id|tap|row) ");
+    private static final Pattern SHARDED_BY = Pattern.compile("(?m)^    (path_id|flow_id|tap|row) ");
 
     private final String name;
     private final String database;

@@ -7,6 +7,9 @@ import io.chokepoint.cli.WrongOption;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.math.BigDecimal;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -30,19 +33,24 @@ public final class Prune {
             Tells which days of rows to drop so that all tables fit into SIZE; with apply, drops them.
 
               --disk-budget SIZE        what all tables of the database may take, such as 800GB or 1.5TB (powers of 1000)
-              --keep-days N             newest days that stay in any case (default 2)
+              --keep-days N             days that stay in any case, today the last of them (default 2)
               --clickhouse URL          HTTP interface (CHOKEPOINT_CLICKHOUSE, default http://127.0.0.1:18123)
               --database NAME           database (CHOKEPOINT_CLICKHOUSE_DATABASE, default chokepoint)
               --user NAME               who may drop partitions (CHOKEPOINT_CLICKHOUSE_ADMIN_USER, default chokepoint_admin)
               --password-file FILE      password (else CHOKEPOINT_CLICKHOUSE_PASSWORD or CHOKEPOINT_CLICKHOUSE_ADMIN_PASSWORD)
 
-            Intervals go first, then minutes, then flows, of each the oldest days. Ends with 1 if that does not suffice.
+            Intervals go first, then groups, paths, minutes and flows, of each the oldest days by the time of the packets; days
+            yet to come last. Ends with 1 if that does not suffice.
             Of a cluster it looks at one server: run it on one of each shard, which the other replicas follow.
             """;
 
     /** Tables with a partition for each day, the first to go first. */
-    static final List<String> TABLES =
-            List.of("limitation_intervals_stored", "limitation_minutes_stored", "flows_stored");
+    static final List<String> TABLES = List.of(
+            "limitation_intervals_stored",
+            "bottleneck_groups_stored",
+            "flow_path_intervals_stored",
+            "limitation_minutes_stored",
+            "flows_stored");
 
     private static final Set<String> OPTIONS =
             Set.of("--disk-budget", "--keep-days", "--clickhouse", "--database", "--user", "--password-file");
@@ -76,8 +84,11 @@ public final class Prune {
         ClickHouse.Access access = settings.access("ADMIN", "chokepoint_admin");
         try (ClickHouse database = ClickHouse.of(access)) {
             long used = usedBytes(database, access.database());
-            List<Partition> dropped =
-                    plan(partitions(database, access.database()), used - budget, days == null ? KEPT_DAYS : days);
+            List<Partition> dropped = plan(
+                    partitions(database, access.database()),
+                    used - budget,
+                    LocalDate.now(ZoneOffset.UTC),
+                    days == null ? KEPT_DAYS : days);
             for (Partition partition : dropped) {
                 if (apply) {
                     // The server's guard against dropping much at once is for statements typed by hand.
@@ -135,17 +146,24 @@ public final class Prune {
         return partitions;
     }
 
-    /** What to drop, in this order, to be rid of so many bytes: no more than needed, and nothing of the newest days of a table. */
-    static List<Partition> plan(List<Partition> partitions, long excessBytes, int keptDays) {
+    /**
+     * What to drop, in this order, to be rid of so many bytes: no more than needed, and nothing of the days up to today. Captures
+     * with wrong stamps may lie in days to come, which must not pass for the newest.
+     */
+    static List<Partition> plan(List<Partition> partitions, long excessBytes, LocalDate today, int keptDays) {
+        String last = today.format(DateTimeFormatter.BASIC_ISO_DATE);
+        String first = today.minusDays(keptDays - 1L).format(DateTimeFormatter.BASIC_ISO_DATE);
         List<Partition> dropped = new ArrayList<>();
         long excess = excessBytes;
         for (String table : TABLES) {
             List<Partition> days = partitions.stream()
                     .filter(partition ->
                             partition.table().equals(table) || partition.table().equals(table + "_local"))
+                    .filter(partition -> partition.day().compareTo(first) < 0
+                            || partition.day().compareTo(last) > 0)
                     .sorted(Comparator.comparing(Partition::day))
                     .toList();
-            for (Partition partition : days.subList(0, Math.max(0, days.size() - keptDays))) {
+            for (Partition partition : days) {
                 if (excess <= 0) {
                     return dropped;
                 }

@@ -28,8 +28,8 @@ public final class Sql {
           --user NAME               who asks (CHOKEPOINT_CLICKHOUSE_READER_USER, default chokepoint_reader)
           --password-file FILE      password (else CHOKEPOINT_CLICKHOUSE_PASSWORD or CHOKEPOINT_CLICKHOUSE_READER_PASSWORD)
 
-        Views: limitation_intervals, limitation_minutes, limitation_hours, limitation_hours_by_cause, flows, probe_counters,
-        ledger, ledger_ranges, ledger_balance. DESCRIBE tells columns, units and what NULL means.
+        Views: limitation_intervals, limitation_minutes, limitation_hours, limitation_hours_by_cause, limitation_intervals_refined,
+        flows, flow_path_intervals, bottleneck_groups, probe_counters, ledger, ledger_ranges, ledger_balance. DESCRIBE tells columns, units and what NULL means.
         """;
 
     private static final Set<String> OPTIONS =

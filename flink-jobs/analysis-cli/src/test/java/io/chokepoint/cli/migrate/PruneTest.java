@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.cli.WrongOption;
 import io.chokepoint.cli.migrate.Prune.Partition;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,8 @@ class PruneTest {
             day("limitation_intervals_stored", "20260103", 100),
             day("limitation_intervals_stored", "20260102", 100),
             day("limitation_intervals_stored", "20251231", 100),
+            day("limitation_intervals_stored", "21060207", 7),
+            day("flow_path_intervals_stored", "20251231", 3),
             day("limitation_minutes_stored", "20251231", 5),
             day("limitation_minutes_stored", "20260102", 5),
             day("ledger_stored", "all", 1_000));
@@ -33,13 +36,13 @@ class PruneTest {
             1    | 1 | limitation_intervals_stored 20251231
             100  | 1 | limitation_intervals_stored 20251231
             101  | 1 | limitation_intervals_stored 20251231, limitation_intervals_stored 20260102
-            201  | 1 | limitation_intervals_stored 20251231, limitation_intervals_stored 20260102, limitation_minutes_stored 20251231
-            9999 | 1 | limitation_intervals_stored 20251231, limitation_intervals_stored 20260102, limitation_minutes_stored 20251231, flows_stored 20260101
-            9999 | 2 | limitation_intervals_stored 20251231
-            9999 | 3 |
+            201  | 1 | limitation_intervals_stored 20251231, limitation_intervals_stored 20260102, limitation_intervals_stored 21060207
+            9999 | 2 | limitation_intervals_stored 20251231, limitation_intervals_stored 21060207, flow_path_intervals_stored 20251231, limitation_minutes_stored 20251231, flows_stored 20260101
+            9999 | 3 | limitation_intervals_stored 20251231, limitation_intervals_stored 21060207, flow_path_intervals_stored 20251231, limitation_minutes_stored 20251231
+            9999 | 9 | limitation_intervals_stored 21060207
             """)
-    void theOldestDaysOfTheFinestRowsGoFirstAndTheNewestStay(long excess, int kept, String expected) {
-        assertThat(Prune.plan(PARTITIONS, excess, kept))
+    void theOldestDaysOfTheFinestRowsGoFirstAndThoseUpToTodayStay(long excess, int kept, String expected) {
+        assertThat(Prune.plan(PARTITIONS, excess, LocalDate.of(2026, 1, 3), kept))
                 .extracting(partition -> partition.table() + " " + partition.day())
                 .isEqualTo(expected == null ? List.of() : List.of(expected.split(", ", -1)));
     }

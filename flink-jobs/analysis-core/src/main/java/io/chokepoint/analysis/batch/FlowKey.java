@@ -21,6 +21,12 @@ public record FlowKey(
         int highPort) {
     private static final long IPV4_PREFIX = 0xffff_0000_0000L;
 
+    /** The same on every machine and for every Java: it decides where state lives. */
+    @Override
+    public int hashCode() {
+        return Long.hashCode(FlowHash.of(this, 0));
+    }
+
     /** The key of two endpoints, whichever is the lower one. */
     public static FlowKey between(int domain, Endpoint one, Endpoint other) {
         boolean ordered = one.compareTo(other) <= 0;

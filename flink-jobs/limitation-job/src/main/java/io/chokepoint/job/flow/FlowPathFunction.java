@@ -52,13 +52,18 @@ public final class FlowPathFunction extends KeyedProcessFunction<FlowKey, PathOb
             throws Exception {
         PathState kept = state.value();
         if (kept == null) {
-            kept = PathState.of(observation.key(), context.timestamp() + idleMillis);
+            kept = PathState.of(observation.key(), arrivalMillis(context) + idleMillis);
             context.timerService().registerEventTimeTimer(kept.timerMillis());
         }
         FlowPath.Fate fate = kept.path(observation.key()).add(observation, row -> out.collect(encoder.encode(row)));
         fates[fate.ordinal()].inc();
-        kept.touch(context.timestamp());
+        kept.touch(arrivalMillis(context));
         state.update(kept);
+    }
+
+    /** As for flows: what comes late is not forgotten as soon as it has come. */
+    private static long arrivalMillis(Context context) {
+        return Math.max(context.timestamp(), context.timerService().currentWatermark());
     }
 
     /** The timer of a flow that goes on moves ahead. */

@@ -66,8 +66,10 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
     public void processElement(TapObservation element, Context context, Collector<EncodedRow> out) throws Exception {
         WindowBooks books = state.value();
         long now = context.timerService().currentProcessingTime();
+        // As for flows: what comes late is not forgotten as soon as it has come.
+        long cleanMillis = Math.max(context.timestamp(), context.timerService().currentWatermark()) + KEPT_MILLIS;
         if (books == null) {
-            books = new WindowBooks(0, 0, 0, 0, context.timestamp() + KEPT_MILLIS, List.of());
+            books = new WindowBooks(0, 0, 0, 0, cleanMillis, List.of());
             context.timerService().registerEventTimeTimer(books.cleanMillis());
         }
         if (books.judged() == books.all()) { // nothing waits to be told, so no timer does
@@ -75,7 +77,7 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         }
         observations.add(element.observation());
         observed.inc();
-        books = books.withOneMore(now + QUIET_MILLIS, Math.max(books.cleanMillis(), context.timestamp() + KEPT_MILLIS));
+        books = books.withOneMore(now + QUIET_MILLIS, Math.max(books.cleanMillis(), cleanMillis));
         state.update(books.kept() > MAX_KEPT ? thin(books, new ArrayList<>()) : books);
     }
 
