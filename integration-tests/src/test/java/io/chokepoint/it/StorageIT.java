@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.chokepoint.it.Command.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -264,11 +267,15 @@ class StorageIT {
     @Test
     void pruneTellsWhatItWouldDropAndThenDropsTheOldestDays() {
         server.migrate("budget");
-        for (int day = 1; day <= 4; day++) {
+        LocalDate today = LocalDate.now(ZoneOffset.UTC);
+        List<String> days = new ArrayList<>();
+        for (int ago = 3; ago >= 0; ago--) {
+            LocalDate day = today.minusDays(ago);
+            days.add(day.format(DateTimeFormatter.BASIC_ISO_DATE));
             server.ask(
                     "budget",
                     "INSERT INTO limitation_intervals_stored (flow_id, tap, interval_start, interval_end, version,"
-                            + " rto_ns) SELECT leftPad(toString(number), 16, '0'), 't', toDateTime64('2026-01-0" + day
+                            + " rto_ns) SELECT leftPad(toString(number), 16, '0'), 't', toDateTime64('" + day
                             + " 00:00:00', 9, 'UTC') + number AS start, start + 1, 1, rand64() FROM numbers(80000)");
         }
         long all = bytes("budget");
@@ -276,20 +283,20 @@ class StorageIT {
 
         Outcome told = prune("budget", "--disk-budget", budget);
         assertThat(told.succeeded())
-                .anyMatch(line ->
-                        line.startsWith("prune: would drop limitation_intervals_stored of 20260101: 80000 rows"));
-        assertThat(days("budget")).containsExactly("20260101", "20260102", "20260103", "20260104");
+                .anyMatch(line -> line.startsWith(
+                        "prune: would drop limitation_intervals_stored of " + days.get(0) + ": 80000 rows"));
+        assertThat(days("budget")).isEqualTo(days);
 
         prune("budget", "--disk-budget", budget, "apply").succeeded();
-        assertThat(days("budget")).containsExactly("20260103", "20260104");
+        assertThat(days("budget")).isEqualTo(days.subList(2, 4));
         assertThat(prune("budget", "--disk-budget", budget, "apply").succeeded())
                 .hasSize(1)
                 .allMatch(line -> line.endsWith("nothing to drop"));
 
         assertThat(prune("budget", "--disk-budget", "0.001MB", "apply").exitCode())
-                .as("the newest days stay")
+                .as("yesterday and today stay")
                 .isEqualTo(1);
-        assertThat(days("budget")).containsExactly("20260103", "20260104");
+        assertThat(days("budget")).isEqualTo(days.subList(2, 4));
     }
 
     private static Outcome prune(String database, Object... arguments) {
