@@ -23,7 +23,7 @@ void ckp_killed_session_free(struct ckp_killed_session *killed)
 static bool close_worker(struct ckp_counters *counters, const struct ckp_partition_totals *totals,
                          uint32_t partition_count)
 {
-    uint64_t batches = 0, packets = 0;
+    uint64_t batches = counters->value[CKP_COUNT_BALANCES_ENCODED], packets = 0;
 
     for (int i = 0; i < CKP_COUNTERS; i++)
         if (counters->value[i] > COUNT_MAX)
@@ -61,6 +61,7 @@ bool ckp_killed_session_close_books(struct ckp_killed_session *killed)
 /* A worker that had sent nothing yet tells its counters, if there are any, by partition 0. */
 static void tell_worker(struct ckp_batcher *batcher)
 {
+    const uint64_t *counted = batcher->counters->value;
     bool has_told = false;
 
     for (uint32_t i = 0; i < batcher->config.partition_count; i++) {
@@ -69,7 +70,7 @@ static void tell_worker(struct ckp_batcher *batcher)
         ckp_batcher_tell_partition(batcher, i);
         has_told = true;
     }
-    if (!has_told && batcher->counters->value[CKP_COUNT_FRAMES_RECEIVED] > 0)
+    if (!has_told && counted[CKP_COUNT_FRAMES_RECEIVED] + counted[CKP_COUNT_BATCHES_ENCODED] > 0)
         ckp_batcher_tell_partition(batcher, 0);
 }
 

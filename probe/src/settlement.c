@@ -88,6 +88,7 @@ static void deliver(void *self, const struct ckp_batch *batch)
     struct teller *teller = self;
 
     ckp_count(teller->counters, CKP_COUNT_BATCHES_ENCODED, 1);
+    ckp_count(teller->counters, CKP_COUNT_BALANCES_ENCODED, 1); /* in no total of this session */
     teller->sink->deliver(teller->sink->self, batch);
 }
 
