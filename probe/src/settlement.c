@@ -45,13 +45,21 @@ static const char *name_by_default(struct ckp_settlement *settlement,
     return settlement->default_path;
 }
 
+static void tell_without(const struct ckp_settlement *settlement, const char *problem,
+                         const char *clause)
+{
+    ckp_log("state file %s %s%s; should this probe be killed, nobody will know what it had "
+            "received",
+            settlement->path, problem, clause);
+}
+
 bool ckp_settlement_open(struct ckp_settlement *settlement, const struct ckp_options *options,
                          bool is_live, char *why, size_t why_size)
 {
     const char *given = ckp_option_text(options, CKP_OPTION_STATE_FILE);
     char clause[CLAUSE_BYTES_MAX];
 
-    *settlement = (struct ckp_settlement){.path = given};
+    *settlement = (struct ckp_settlement){.path = given, .is_named = given != NULL};
     if (!is_live || (!given && !ckp_option_text(options, CKP_OPTION_KAFKA)))
         return true;
     if (!given)
@@ -62,9 +70,7 @@ bool ckp_settlement_open(struct ckp_settlement *settlement, const struct ckp_opt
         return false;
     }
     if (!settlement->file) {
-        ckp_log("state file %s cannot be used: %s; should this probe be killed, nobody will know "
-                "what it had received",
-                settlement->path, clause);
+        tell_without(settlement, "cannot be used: ", clause);
         return true;
     }
     if (ckp_state_file_read(settlement->file, &settlement->killed, clause, sizeof clause) !=
@@ -177,6 +183,10 @@ bool ckp_settlement_begin(struct ckp_settlement *settlement, const struct ckp_se
 
     if (!settlement->file || ckp_state_file_begin(settlement->file, facts, clause, sizeof clause))
         return true;
+    if (!settlement->is_named) {
+        tell_without(settlement, "", clause);
+        return true;
+    }
     snprintf(why, why_size, "state file %s %s", settlement->path, clause);
     return false;
 }

@@ -13,6 +13,7 @@ struct ckp_settlement {
     struct ckp_state_file *file; /* NULL: there is none */
     const char *path;
     char default_path[160];
+    bool is_named; /* by the options */
     bool is_unreadable;
     struct ckp_killed_session killed; /* counters NULL: none was */
 };
@@ -30,7 +31,8 @@ void ckp_settlement_publish(struct ckp_settlement *settlement, const struct ckp_
                             uint32_t partition_count, const struct ckp_sink *sink,
                             struct ckp_counters *counters, const volatile sig_atomic_t *stop);
 
-/** Begins the file anew, for this session. @return false with one sentence */
+/** Begins the file anew, for this session. A file that nobody named and that finds no room is told,
+ * and gone without. @return false with one sentence */
 bool ckp_settlement_begin(struct ckp_settlement *settlement, const struct ckp_session_facts *facts,
                           char *why, size_t why_size);
 

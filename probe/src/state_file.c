@@ -270,6 +270,8 @@ bool ckp_state_file_begin(struct ckp_state_file *file, const struct ckp_session_
     file->partition_count = facts->partition_count;
     if (!move_counters(file)) {
         snprintf(why, why_size, "cannot be counted in: %s", strerror(errno));
+        munmap(map, bytes);
+        file->map = NULL;
         return false;
     }
     file->map->layout = layout();
@@ -283,6 +285,8 @@ bool ckp_state_file_begin(struct ckp_state_file *file, const struct ckp_session_
 struct ckp_partition_totals *ckp_state_file_totals(const struct ckp_state_file *file,
                                                    uint32_t worker)
 {
+    if (!file->map)
+        return NULL;
     uint32_t worker_count = file->map->facts.worker_count;
     struct ckp_partition_totals *all = (void *)((uint8_t *)file->map + totals_at(worker_count));
 

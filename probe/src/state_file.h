@@ -39,11 +39,12 @@ struct ckp_counters *ckp_state_file_counters(struct ckp_state_file *file, uint32
                                              uint32_t worker_count);
 
 /** From now on the file is of this session: its counters, as they are and as they will be, and its
- * totals, all zero. Needs all its system calls. @return false with a clause in `why` */
+ * totals, all zero. Needs all its system calls. @return false with a clause in `why`; then the
+ * counters are in memory as before, and whoever opens the file finds nothing to tell */
 bool ckp_state_file_begin(struct ckp_state_file *file, const struct ckp_session_facts *facts,
                           char *why, size_t why_size);
 
-/** Of the partitions of a worker. */
+/** Of the partitions of a worker. NULL: the file has not begun. */
 struct ckp_partition_totals *ckp_state_file_totals(const struct ckp_state_file *file,
                                                    uint32_t worker);
 

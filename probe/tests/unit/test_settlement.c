@@ -13,10 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #define PARTITIONS 32u
+#define SAID_BYTES 4096
 
 static int64_t now_ns;
 
@@ -72,7 +74,7 @@ struct probe {
     struct late_sink sink;
 };
 
-static char folder[64], tap[64], path[96], why[256];
+static char folder[64], tap[64], path[96], why[256], said[SAID_BYTES];
 static volatile sig_atomic_t stop;
 
 static int prepare(void **state)
@@ -156,6 +158,26 @@ static void kill_probe(struct probe *probe)
     free(probe);
 }
 
+/* What is said on standard error from here to hear_end() is in `said`. */
+static FILE *hear(int *standard_error)
+{
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    *standard_error = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    return file;
+}
+
+static void hear_end(FILE *file, int standard_error)
+{
+    dup2(standard_error, STDERR_FILENO);
+    close(standard_error);
+    rewind(file);
+    said[fread(said, 1, sizeof said - 1, file)] = '\0';
+    fclose(file);
+}
+
 static void leave_a_killed_session(uint64_t session)
 {
     struct probe *probe = start(true, 0);
@@ -197,11 +219,69 @@ static void test_who_has_settled_a_killed_probe_can_be_killed_and_settled(void *
     kill_probe(probe);
 }
 
+/* As a full /dev/shm, but for who runs the test alone. */
+static void let_no_file_grow(bool is_so)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = is_so ? 4096 : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_without_room_the_default_file_is_gone_without(void **state)
+{
+    struct probe *probe = start(false, 0);
+    char default_path[sizeof probe->settlement.default_path], expected[SAID_BYTES];
+    int standard_error;
+
+    (void)state;
+    strcpy(default_path, probe->settlement.path);
+    FILE *heard = hear(&standard_error);
+    let_no_file_grow(true);
+    bool is_begun = begin(probe, 1);
+    let_no_file_grow(false);
+    hear_end(heard, standard_error);
+    assert_true(is_begun);
+    snprintf(expected, sizeof expected,
+             "chokepoint-probe: state file %s has no room: File too large; should this probe be "
+             "killed, nobody will know what it had received\n",
+             default_path);
+    assert_string_equal(said, expected);
+    assert_null(ckp_state_file_totals(probe->settlement.file, 0)); /* a batcher has its own then */
+    ckp_count(probe->counters, CKP_COUNT_FRAMES_RECEIVED, 1);
+    assert_int_equal(count_of(probe, CKP_COUNT_FRAMES_RECEIVED), 1);
+    kill_probe(probe);
+
+    probe = start(false, 0); /* finds nothing to tell */
+    assert_int_equal(count_of(probe, CKP_COUNT_SESSIONS_UNSETTLED), 0);
+    assert_int_equal(probe->sink.told_batches, 0);
+    assert_true(begin(probe, 2));
+    kill_probe(probe);
+    unlink(default_path);
+}
+
+static void test_without_room_a_file_that_was_asked_for_is_no_start(void **state)
+{
+    struct probe *probe = start(true, 0);
+
+    (void)state;
+    let_no_file_grow(true);
+    bool is_begun = begin(probe, 1);
+    let_no_file_grow(false);
+    assert_false(is_begun);
+    assert_non_null(strstr(why, "/state has no room: File too large"));
+    kill_probe(probe);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, prepare, clean_up)
     const struct CMUnitTest tests[] = {
         TEST(who_has_settled_a_killed_probe_can_be_killed_and_settled),
+        TEST(without_room_the_default_file_is_gone_without),
+        TEST(without_room_a_file_that_was_asked_for_is_no_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
