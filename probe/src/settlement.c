@@ -12,7 +12,10 @@
 
 #define CLAUSE_BYTES_MAX 128
 #define POLL_US          2000
-#define ANSWER_NS        (5 * CKP_NANOS_PER_SECOND) /* meanwhile ports fill up */
+
+/* Longer than Kafka takes to do without a broker (broker.session.timeout.ms is 9 s), and no more,
+ * for meanwhile ports fill up. */
+#define ANSWER_NS (15 * CKP_NANOS_PER_SECOND)
 
 static const char *topic_of(const struct ckp_options *options)
 {
@@ -112,7 +115,7 @@ static const char *tell(struct ckp_killed_session *killed, const struct teller *
     struct teller self = *teller;
 
     if (!ckp_killed_session_tell(killed, CKP_SCHEMA_FINGERPRINT, deliver, &self))
-        return "there is no memory";
+        return "is not published: there is no memory";
     while (!is_answered(self.counters) && !*stop && ckp_clock_monotonic_ns() < deadline_ns) {
         self.sink->tend(self.sink->self);
         usleep(POLL_US);
@@ -120,7 +123,7 @@ static const char *tell(struct ckp_killed_session *killed, const struct teller *
     return self.counters->value[CKP_COUNT_BATCHES_DELIVERED] ==
                    self.counters->value[CKP_COUNT_BATCHES_ENCODED]
                ? NULL
-               : "the output has not taken it";
+               : "is not confirmed by the output";
 }
 
 static const char *settle(struct ckp_killed_session *killed, const struct ckp_options *options,
@@ -129,9 +132,9 @@ static const char *settle(struct ckp_killed_session *killed, const struct ckp_op
 {
     if (strcmp(killed->facts.topic, topic_of(options)) != 0 ||
         killed->facts.partition_count != partition_count)
-        return "it was of another topic";
+        return "is not published: it was of another topic";
     if (!ckp_killed_session_close_books(killed))
-        return "its numbers do not go together";
+        return "is not published: its numbers do not go together";
     return tell(killed, teller, stop);
 }
 
@@ -162,8 +165,7 @@ void ckp_settlement_publish(struct ckp_settlement *settlement, const struct ckp_
     const char *reason = settle(killed, options, partition_count, &teller, stop);
     ckp_count(counters, reason ? CKP_COUNT_SESSIONS_UNSETTLED : CKP_COUNT_SESSIONS_SETTLED, 1);
     if (reason)
-        ckp_log("the balance of session %016" PRIx64 " of tap %s, which had no good end, is not "
-                "published: %s",
+        ckp_log("the balance of session %016" PRIx64 " of tap %s, which had no good end, %s",
                 killed->facts.session, killed->facts.tap, reason);
     else
         ckp_log("session %016" PRIx64 " of tap %s had no good end: %" PRIu64 " frames of %" PRIu64

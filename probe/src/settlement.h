@@ -24,8 +24,9 @@ struct ckp_settlement {
 bool ckp_settlement_open(struct ckp_settlement *settlement, const struct ckp_options *options,
                          bool is_live, char *why, size_t why_size);
 
-/** Publishes the balance of a killed session by a sink, waits for the answers, and counts and tells
- * how it went. A sink that does not answer in time is no reason not to start.
+/** Publishes the balance of a killed session by a sink, waits for the answers, for 15 s at most and
+ * not once the probe is told to end, and counts and tells how it went. A sink that does not answer
+ * in time is no reason not to start: the balance may still come, but nobody has confirmed it.
  * @param counters of this session, to which the sink counts */
 void ckp_settlement_publish(struct ckp_settlement *settlement, const struct ckp_options *options,
                             uint32_t partition_count, const struct ckp_sink *sink,

@@ -275,6 +275,69 @@ static void test_without_room_a_file_that_was_asked_for_is_no_start(void **state
     kill_probe(probe);
 }
 
+static struct probe *start_and_hear(int64_t answer_ns)
+{
+    int standard_error;
+    FILE *heard = hear(&standard_error);
+    struct probe *probe = start(true, answer_ns);
+
+    hear_end(heard, standard_error);
+    return probe;
+}
+
+static void test_a_broker_may_fail_over_before_it_answers(void **state)
+{
+    (void)state;
+    leave_a_killed_session(1);
+
+    struct probe *probe = start_and_hear(now_ns + 9 * CKP_NANOS_PER_SECOND);
+    assert_settles(probe, 1, PARTITIONS);
+    assert_non_null(strstr(said, "; its balance is published\n"));
+    kill_probe(probe);
+}
+
+static void assert_is_not_confirmed(const struct probe *probe)
+{
+    assert_int_equal(count_of(probe, CKP_COUNT_SESSIONS_SETTLED), 0);
+    assert_int_equal(count_of(probe, CKP_COUNT_SESSIONS_UNSETTLED), 1);
+    assert_int_equal(probe->sink.told_batches, PARTITIONS);
+    assert_non_null(strstr(said, ", which had no good end, is not confirmed by the output\n"));
+}
+
+/* What was handed over may still come: nobody says that it will not. */
+static void test_what_nobody_answers_for_15_s_is_not_confirmed(void **state)
+{
+    (void)state;
+    leave_a_killed_session(1);
+
+    int64_t started_ns = now_ns;
+    struct probe *probe = start_and_hear(INT64_MAX);
+    assert_is_not_confirmed(probe);
+    assert_int_equal((now_ns - started_ns) / CKP_NANOS_PER_SECOND, 15);
+    kill_probe(probe);
+}
+
+static void test_who_is_told_to_end_waits_for_no_answer(void **state)
+{
+    (void)state;
+    leave_a_killed_session(1);
+
+    int64_t started_ns = now_ns;
+    stop = 1;
+    struct probe *probe = start_and_hear(INT64_MAX);
+    assert_is_not_confirmed(probe);
+    assert_int_equal(now_ns, started_ns);
+    kill_probe(probe);
+}
+
+static void test_a_start_with_nothing_to_tell_waits_for_nobody(void **state)
+{
+    (void)state;
+    int64_t started_ns = now_ns;
+    kill_probe(start(true, INT64_MAX));
+    assert_int_equal(now_ns, started_ns);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, prepare, clean_up)
@@ -282,6 +345,10 @@ int main(void)
         TEST(who_has_settled_a_killed_probe_can_be_killed_and_settled),
         TEST(without_room_the_default_file_is_gone_without),
         TEST(without_room_a_file_that_was_asked_for_is_no_start),
+        TEST(a_broker_may_fail_over_before_it_answers),
+        TEST(what_nobody_answers_for_15_s_is_not_confirmed),
+        TEST(who_is_told_to_end_waits_for_no_answer),
+        TEST(a_start_with_nothing_to_tell_waits_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
