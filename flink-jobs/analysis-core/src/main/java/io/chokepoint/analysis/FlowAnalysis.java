@@ -134,7 +134,7 @@ public final class FlowAnalysis {
             closeObserved(run.observedUntilNs() + clockShiftNanos, out);
         }
         if (!finished) {
-            turnMinute(run.observedUntilNs() + clockShiftNanos, out);
+            turnMinute(nextRowStart(run.observedUntilNs() + clockShiftNanos), out);
         }
         return hole ? RunFate.CONTRIBUTED_AFTER_HOLE : RunFate.CONTRIBUTED;
     }
@@ -206,8 +206,12 @@ public final class FlowAnalysis {
         return nanos - flowStartNanos + 1;
     }
 
+    private long startOfInterval(long now) {
+        return Math.floorDiv(now, settings.intervalNanos()) * settings.intervalNanos();
+    }
+
     private long endOfInterval(long now) {
-        return (Math.floorDiv(now, settings.intervalNanos()) + 1) * settings.intervalNanos();
+        return startOfInterval(now) + settings.intervalNanos();
     }
 
     private void onPacket(Packet packet, RowSink out) {
@@ -321,7 +325,7 @@ public final class FlowAnalysis {
             closeInterval(intervalEndNanos, out);
         }
         if (time >= intervalEndNanos) {
-            skipSilence(time);
+            skipSilence(time, out);
         }
     }
 
@@ -347,16 +351,22 @@ public final class FlowAnalysis {
         intervalQuality = 0;
         rowStartNanos = end;
         intervalEndNanos = endOfInterval(end);
-        turnMinute(end, out);
+        turnMinute(rowStartNanos, out);
     }
 
-    /** No interval row will begin before {@code time}: what was added up in minutes that are over is written. */
-    private void turnMinute(long time, RowSink out) {
-        long current = Math.floorDiv(time, MINUTE_NANOS);
+    /** No interval row will begin before {@code start}: what was added up in minutes that are over is written. */
+    private void turnMinute(long start, RowSink out) {
+        long current = Math.floorDiv(start, MINUTE_NANOS);
         if (current > minute) {
             writeMinute(out);
             minute = current;
         }
+    }
+
+    /** The earliest begin of an interval row to come, of a flow known up to {@code time}: silent intervals have none. */
+    private long nextRowStart(long time) {
+        boolean isOpen = nowNanos >= rowStartNanos || isKeptByWindow();
+        return isOpen ? rowStartNanos : Math.max(rowStartNanos, startOfInterval(time));
     }
 
     private void writeMinute(RowSink out) {
@@ -377,9 +387,9 @@ public final class FlowAnalysis {
     }
 
     /** Whole silent intervals get no row: their time is booked in the life of the flow only, in one step. */
-    private void skipSilence(long time) {
+    private void skipSilence(long time, RowSink out) {
         long from = intervalEndNanos - settings.intervalNanos();
-        long until = Math.floorDiv(time, settings.intervalNanos()) * settings.intervalNanos();
+        long until = startOfInterval(time);
         if (until > from) {
             for (HalfConnection half : halves) {
                 half.cut(flowTime(until));
@@ -387,6 +397,7 @@ public final class FlowAnalysis {
             }
             rowStartNanos = until;
             intervalEndNanos = until + settings.intervalNanos();
+            turnMinute(rowStartNanos, out);
         }
     }
 

@@ -16,6 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Minute rows: what they add up, and when the flow's own stream closes them. */
 class MinuteSumsTest {
@@ -125,6 +127,21 @@ class MinuteSumsTest {
                 .as("minute rows before the packet of the next minute")
                 .isEqualTo(1);
         assertThat(tap.minutes().get(0).get(MinuteField.DATA_PACKETS)).isEqualTo(180);
+    }
+
+    /** Of 500 ms, a silent one ends with the minute; of 7 s and of 5 minutes, one goes on beyond it. */
+    @ParameterizedTest
+    @ValueSource(longs = {500_000_000L, 7_000_000_000L, 300_000_000_000L})
+    void anIntervalOfAnyLengthBelongsToTheMinuteInWhichItBegins(long intervalNanos) {
+        Tap tap = Tap.withIntervalsOf(intervalNanos).takeAll(runsOf(ELEPHANT + """
+                +0.990 A > B .  +1448  ack @                # at 60.1 s
+                +0.500 A > B .  +1448  ack @
+                +400.0 A > B .  +1448  ack @
+                end FIN
+                """));
+
+        assertThat(tap.minutes()).hasSizeGreaterThan(1);
+        assertThat(tap.minutes().stream().map(MinuteSumsTest::sums).toList()).isEqualTo(expected(tap.rows()));
     }
 
     @Test

@@ -47,19 +47,30 @@ final class Tap {
             observations.add(observation);
         }
     };
+    private final AnalysisSettings settings;
     private final String name;
     private long session = FIRST_SESSION;
     private long resolutionNanos = 1;
     private long repeatedPackets;
     private FlowAnalysis analysis;
 
-    Tap(String name) {
+    private Tap(AnalysisSettings settings, String name) {
+        this.settings = settings;
         this.name = name;
-        this.analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, name);
+        this.analysis = new FlowAnalysis(settings, name);
+    }
+
+    Tap(String name) {
+        this(AnalysisSettings.DEFAULT, name);
     }
 
     Tap() {
         this("leaf1");
+    }
+
+    /** With intervals of another length. */
+    static Tap withIntervalsOf(long nanos) {
+        return new Tap(new AnalysisSettings(nanos, AnalysisSettings.DEFAULT.layer(), 1), "leaf1");
     }
 
     /** Rows of runs in their order. */
@@ -122,7 +133,7 @@ final class Tap {
 
     /** Goes on with a copy of the analysis, made of its state. */
     void restart() {
-        analysis = Restored.from(analysis::writeTo, in -> FlowAnalysis.readFrom(in, AnalysisSettings.DEFAULT, name));
+        analysis = Restored.from(analysis::writeTo, in -> FlowAnalysis.readFrom(in, settings, name));
     }
 
     /** The flow is given up without an end mark. */
