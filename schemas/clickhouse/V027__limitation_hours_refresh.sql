@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Fills limitation_hours_stored. It runs by the clock, never by inserts, and reads rows as they count (FINAL): a row that is
--- written twice counts once. An hour is computed anew if minutes of it were written since it was computed, however old it
--- is; ten minutes of overlap are for inserts that are under way. It looks at what was written within seven days, so that
--- it may stand still for so long; the index on inserted_at leaves out the rest.
--- GLOBAL is for tables that are spread over a cluster. One block a partition: an hour appears whole or not at all, also if the server is killed.
+-- written twice counts once. An hour of a tap is computed anew if minutes of it were written since it was computed, however
+-- old it is; the same hour of other taps is left alone, as its minutes may be gone. Ten minutes of overlap are for inserts
+-- that are under way. It looks at what was written within seven days, so that it may stand still for so long; the index on
+-- inserted_at leaves out the rest.
+-- GLOBAL is for tables that are spread over a cluster. One block a partition: an hour of a tap appears whole or not at all,
+-- also if the server is killed.
 CREATE MATERIALIZED VIEW IF NOT EXISTS limitation_hours_refresh
 REFRESH EVERY 5 MINUTE
 SETTINGS refresh_retries = 2
@@ -12,20 +14,20 @@ DEFINER = CURRENT_USER SQL SECURITY DEFINER
 AS
 WITH changed AS
 (
-    SELECT written.hour_number
+    SELECT written.hour_number, written.tap
     FROM
     (
-        SELECT toRelativeHourNum(stored.minute) AS hour_number, max(stored.inserted_at) AS newest
+        SELECT toRelativeHourNum(stored.minute) AS hour_number, stored.tap AS tap, max(stored.inserted_at) AS newest
         FROM limitation_minutes_stored AS stored
         WHERE stored.inserted_at >= now() - INTERVAL 7 DAY
-        GROUP BY hour_number
+        GROUP BY hour_number, tap
     ) AS written
     GLOBAL LEFT JOIN
     (
-        SELECT toRelativeHourNum(stored.hour) AS hour_number, max(stored.computed_at) AS computed
+        SELECT toRelativeHourNum(stored.hour) AS hour_number, stored.tap AS tap, max(stored.computed_at) AS computed
         FROM limitation_hours_stored AS stored
-        GROUP BY hour_number
-    ) AS known USING (hour_number)
+        GROUP BY hour_number, tap
+    ) AS known USING (hour_number, tap)
     WHERE written.newest + INTERVAL 10 MINUTE >= known.computed
 )
 SELECT
@@ -66,6 +68,6 @@ SELECT
     sum(stored.rtt_sum_ns) AS rtt_sum_ns,
     min(stored.rtt_min_ns) AS rtt_min_ns
 FROM limitation_minutes_stored AS stored FINAL
-WHERE toRelativeHourNum(stored.minute) GLOBAL IN (SELECT hour_number FROM changed)
+WHERE (toRelativeHourNum(stored.minute), stored.tap) GLOBAL IN (SELECT hour_number, tap FROM changed)
 GROUP BY hour, tap, server_ip, server_port, client_prefix, client_tenant, server_tenant, direction
 SETTINGS do_not_merge_across_partitions_select_final = 1, min_insert_block_size_rows = 100000000, min_insert_block_size_bytes = 0

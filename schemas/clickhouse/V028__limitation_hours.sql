@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The hours as computed last. flows are counted by group: a flow seen at two taps is in two of them.
+-- The hours of each tap as computed last. flows are counted by group: a flow seen at two taps is in two of them.
 CREATE OR REPLACE VIEW limitation_hours
 (
     hour DateTime64(9, 'UTC') COMMENT 'Begin of the hour. Unit: instant.',
@@ -10,7 +10,7 @@ CREATE OR REPLACE VIEW limitation_hours
     client_tenant LowCardinality(String) COMMENT 'Whose the clients are; empty if that is not told. Unit: text.',
     server_tenant LowCardinality(String) COMMENT 'Whose the service is; empty if that is not told. Unit: text.',
     direction Enum8('client_to_server' = 0, 'server_to_client' = 1) COMMENT 'Where the data of the row goes. Unit: label.',
-    computed_at DateTime64(3, 'UTC') COMMENT 'When the hour was computed. Unit: instant.',
+    computed_at DateTime64(3, 'UTC') COMMENT 'When the hour of the tap was computed. Unit: instant.',
     flows UInt64 COMMENT 'Flows with intervals in the hour; one that lives for several hours counts in each. Unit: flows.',
     intervals UInt64 COMMENT 'Rows of limitation_intervals that the row adds up. Unit: rows.',
     application_ns UInt64 COMMENT 'Time in which the sender had nothing to send. Unit: ns.',
@@ -79,10 +79,10 @@ SELECT
     stored.rtt_sum_ns,
     stored.rtt_min_ns
 FROM limitation_hours_stored AS stored FINAL
-WHERE (toRelativeHourNum(stored.hour), stored.computed_at) GLOBAL IN
+WHERE (toRelativeHourNum(stored.hour), stored.tap, stored.computed_at) GLOBAL IN
 (
-    SELECT toRelativeHourNum(newest.hour) AS hour_number, max(newest.computed_at)
+    SELECT toRelativeHourNum(newest.hour) AS hour_number, newest.tap, max(newest.computed_at)
     FROM limitation_hours_stored AS newest
-    GROUP BY hour_number
+    GROUP BY hour_number, newest.tap
 )
 COMMENT 'What limited the flows of each service: one row per (hour, tap, service, client prefix, tenants, direction).'

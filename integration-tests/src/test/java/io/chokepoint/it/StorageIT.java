@@ -224,6 +224,25 @@ class StorageIT {
                 .containsExactly("transport\t151\t19");
     }
 
+    @Test
+    void lateMinutesOfOneTapLeaveTheHoursOfOthersAloneWhoseMinutesAreGone() {
+        server.migrate("gone");
+        String minute = "INSERT INTO limitation_minutes_stored (flow_id, tap, minute, version, intervals) VALUES ";
+        server.ask(
+                "gone",
+                minute
+                        + "('a', 'leaf1', '2026-01-01 10:10:00', 1, 60), ('a', 'leaf2', '2026-01-01 10:10:00', 1, 60),"
+                        + "('b', 'leaf2', '2026-01-01 10:20:00', 1, 60)");
+        compute("gone");
+
+        server.ask("gone", "TRUNCATE TABLE limitation_minutes_stored");
+        server.ask("gone", minute + "('a', 'leaf1', '2026-01-01 10:10:00', 1, 59)");
+        compute("gone");
+
+        assertThat(server.ask("gone", "SELECT tap, flows, intervals FROM limitation_hours ORDER BY ALL"))
+                .containsExactly("leaf1\t1\t59", "leaf2\t2\t120");
+    }
+
     // ---- tenants ----
 
     @Test
