@@ -1,5 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Who shared a bottleneck, with the names and units that people see; computed as the command line computes it, operation by operation.
+-- A telling of a window gives all its rows one version; only the last one counts, as a job that was killed does not know of groups
+-- that it told since its last checkpoint and takes none of them back. Conditions on tap and window_start reach the table.
 CREATE OR REPLACE VIEW bottleneck_groups
 (
     tap LowCardinality(String) COMMENT 'Place in the network where the packets were seen. Unit: text.',
@@ -44,7 +46,11 @@ SELECT
     stored.member_directions,
     stored.member_bytes,
     arrayMap(bytes -> bytes / arraySum(stored.member_bytes), stored.member_bytes) AS member_shares
-FROM bottleneck_groups_stored AS stored FINAL
-WHERE notEmpty(stored.member_bytes)
+FROM
+(
+    SELECT *, max(version) OVER (PARTITION BY tap, window_start) AS told_last
+    FROM bottleneck_groups_stored FINAL
+) AS stored
+WHERE stored.version = stored.told_last AND notEmpty(stored.member_bytes)
 SETTINGS do_not_merge_across_partitions_select_final = 1
 COMMENT 'Who shared a bottleneck: one row per (tap, window, group).'

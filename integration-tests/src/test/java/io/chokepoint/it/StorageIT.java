@@ -243,6 +243,52 @@ class StorageIT {
                 .containsExactly("leaf1\t1\t59", "leaf2\t2\t120");
     }
 
+    // ---- groups ----
+
+    /** A job that told of a group and died before its next checkpoint does not know of it. */
+    @Test
+    void ofAWindowTheGroupsOfTheNewestTellingCount() {
+        server.migrate("groups");
+        String told = "INSERT INTO bottleneck_groups_stored (tap, window_start, window_end, group_id, version,"
+                + " observed_ns, member_flow_ids, member_directions, member_bytes) VALUES ";
+        String members = "1000000000, ['b', 'c'], ['client_to_server', 'client_to_server'], [3, 1])";
+        server.ask(
+                "groups",
+                told
+                        + "('leaf1', '2026-01-01 10:00:00', '2026-01-01 10:00:10', 'b', 20, " + members + ","
+                        + "('leaf1', '2026-01-01 10:00:10', '2026-01-01 10:00:20', 'b', 20, " + members + ","
+                        + "('leaf1', '2026-01-01 10:00:20', '2026-01-01 10:00:30', 'b', 20, " + members + ","
+                        + "('leaf2', '2026-01-01 10:00:00', '2026-01-01 10:00:10', 'b', 10, " + members);
+        server.ask(
+                "groups",
+                told
+                        + "('leaf1', '2026-01-01 10:00:00', '2026-01-01 10:00:10', 'a', 30, " + members + ","
+                        + "('leaf1', '2026-01-01 10:00:10', '2026-01-01 10:00:20', 'b', 30, 0, [], [], [])");
+        server.ask(
+                "groups",
+                "INSERT INTO limitation_intervals_stored (flow_id, tap, interval_start, interval_end, version)"
+                        + " VALUES ('b', 'leaf1', '2026-01-01 10:00:01', '2026-01-01 10:00:02', 1)");
+
+        assertThat(server.ask(
+                        "groups",
+                        "SELECT tap, toSecond(window_start), trim(TRAILING '\\0' FROM group_id) FROM bottleneck_groups"
+                                + " ORDER BY ALL"))
+                .containsExactly("leaf1\t0\ta", "leaf1\t20\tb", "leaf2\t0\tb");
+        assertThat(server.ask(
+                        "groups",
+                        "SELECT trim(TRAILING '\\0' FROM assumeNotNull(group_id)) FROM limitation_intervals_refined"))
+                .as("an interval is there once")
+                .containsExactly("a");
+        assertThat(String.join(
+                        "\n",
+                        server.ask(
+                                "groups",
+                                "EXPLAIN indexes = 1 SELECT * FROM bottleneck_groups WHERE tap = 'leaf1'"
+                                        + " AND window_start >= '2026-01-01 10:00:20'")))
+                .as("only hours that are asked for are read")
+                .contains("(tap in [", "(toRelativeHourNum(window_start) in [");
+    }
+
     // ---- tenants ----
 
     @Test
