@@ -84,7 +84,8 @@ class ChaosIT {
             timeline.tell("%d rows are those of an undisturbed run", expected.size());
             theLedgerBalances(played, stack);
             theRowsAre(expected, stack);
-            timeline.tell("the ledger balances, nothing is missing");
+            stack.awaitMinutesThatAddUp();
+            timeline.tell("the ledger balances, the minutes add up, nothing is missing");
         }
     }
 

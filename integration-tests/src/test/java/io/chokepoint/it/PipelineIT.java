@@ -70,7 +70,7 @@ class PipelineIT {
             theProbeReceivedWhatCapinfosCounts(books);
             anotherClientReadsWhatTheProbeDelivered(stack, books);
             theLedgerBalances(stack, books);
-            theMinutesAddUpTheIntervals(stack);
+            stack.awaitMinutesThatAddUp();
             badRecordsAreCountedAndChangeNothing(stack);
             oneUnitInTheLastPlaceIsSeen(stack);
             anEmptyTableIsSeen(stack);
@@ -134,27 +134,6 @@ class PipelineIT {
         assertThat(fates.getOrDefault("contributed_after_hole", 0L)).isZero();
         assertThat(fates.getOrDefault("repeated", 0L)).isZero();
         assertThat(fates.getOrDefault("malformed", 0L)).isZero();
-    }
-
-    /** In the minutes is all that is in the intervals, and nothing else. */
-    private static void theMinutesAddUpTheIntervals(Stack stack) {
-        String query = """
-                SELECT 'apart' AS name, count() AS n FROM
-                (
-                    SELECT flow_id, tap, direction, minute, intervals, bytes, ns FROM
-                    (
-                        SELECT flow_id, tap, direction, toDateTime64(toStartOfMinute(interval_start), 9, 'UTC') AS minute,
-                            toUInt64(count()) AS intervals, sum(data_bytes) AS bytes, sum(transport_ns) AS ns
-                        FROM limitation_intervals_stored FINAL GROUP BY ALL
-                        UNION ALL
-                        SELECT flow_id, tap, direction, minute, intervals, data_bytes, transport_ns
-                        FROM limitation_minutes_stored FINAL
-                    )
-                    GROUP BY ALL HAVING count() != 2
-                )
-                """;
-
-        Stack.await("minutes that add up", () -> counts(stack, query), seen -> seen.getOrDefault("apart", -1L) == 0);
     }
 
     private static Map<String, Long> fates(Stack stack) {

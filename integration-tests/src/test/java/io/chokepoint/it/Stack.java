@@ -229,6 +229,27 @@ final class Stack implements AutoCloseable {
         }
     }
 
+    /** In the end, in the minutes is all that is in the intervals, and nothing else. */
+    void awaitMinutesThatAddUp() {
+        String query = """
+                SELECT 'apart' AS name, count() AS n FROM
+                (
+                    SELECT flow_id, tap, direction, minute, intervals, bytes, ns FROM
+                    (
+                        SELECT flow_id, tap, direction, toDateTime64(toStartOfMinute(interval_start), 9, 'UTC') AS minute,
+                            toUInt64(count()) AS intervals, sum(data_bytes) AS bytes, sum(transport_ns) AS ns
+                        FROM limitation_intervals_stored FINAL GROUP BY ALL
+                        UNION ALL
+                        SELECT flow_id, tap, direction, minute, intervals, data_bytes, transport_ns
+                        FROM limitation_minutes_stored FINAL
+                    )
+                    GROUP BY ALL HAVING count() != 2
+                )
+                """;
+
+        await("minutes that add up", () -> counts(query), seen -> seen.getOrDefault("apart", -1L) == 0);
+    }
+
     /** What Flink tells of the job, at a path below {@code /jobs/ID}; empty while there is no JobManager. */
     String ofTheJob(String path) {
         URI uri = URI.create(environment.get("CHOKEPOINT_FLINK") + "/jobs/" + job + path);
