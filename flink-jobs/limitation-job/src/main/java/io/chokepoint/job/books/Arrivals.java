@@ -84,6 +84,15 @@ final class Arrivals {
                     new Gap(minute, toSequence, toSequence, Math.min(to, toPacket), toPacket));
         }
 
+        private Gap with(Gap other) {
+            return new Gap(
+                    minute,
+                    fromSequence,
+                    Math.max(toSequence, other.toSequence),
+                    fromPacket,
+                    Math.max(toPacket, other.toPacket));
+        }
+
         private Gap closed() {
             return new Gap(minute, fromSequence, fromSequence, fromPacket, fromPacket);
         }
@@ -141,9 +150,26 @@ final class Arrivals {
         reached = end;
     }
 
+    /** One that another cut of the batches opens under the name of one that is there goes into that. */
     private void open(int index, Gap gap) {
-        gaps.add(index, gap);
-        untold.put(gap.key(), gap);
+        Gap opened = gap;
+        int known = indexOf(gap.key());
+        if (known >= 0) {
+            opened = gaps.get(known).with(gap);
+            gaps.set(known, opened);
+        } else {
+            gaps.add(Math.min(index, gaps.size()), gap);
+        }
+        untold.put(opened.key(), opened);
+    }
+
+    private int indexOf(Gap.Key key) {
+        for (int i = gaps.size() - 1; i >= 0; i--) {
+            if (gaps.get(i).key().equals(key)) {
+                return i;
+            }
+        }
+        return -1;
     }
 
     private void replace(Gap gap, List<Gap> pieces) {

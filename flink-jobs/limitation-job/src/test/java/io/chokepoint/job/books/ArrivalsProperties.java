@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -128,6 +129,23 @@ class ArrivalsProperties {
         Random random = new Random(seed);
 
         check(then(played(cut(random), random), played(cut(random), random), random), false, random);
+    }
+
+    /** The second playing's first gap begins where the first one's, of batches without packets, does. */
+    @Example
+    void gapsOfTwoCutsThatBeginAlikeAreOneRow() {
+        Arrivals arrivals = new Arrivals();
+        Rows rows = new Rows();
+
+        arrivals.onBatch(0, 0, new Amount(1, 4, 5), 7);
+        arrivals.onBatch(3, 5, new Amount(1, 0, 0), 7);
+        arrivals.onBatch(1, 8, new Amount(1, 4, 2), 7);
+        rows.take(arrivals);
+        arrivals.onBatch(1, 5, new Amount(1, 0, 0), 7);
+        rows.take(arrivals);
+
+        assertThat(rows.packets().stream()).containsExactly(5, 6, 7);
+        assertThat(arrivals.missing().packets()).isEqualTo(3);
     }
 
     private static List<Batch> then(List<Batch> some, List<Batch> others, Random random) {
