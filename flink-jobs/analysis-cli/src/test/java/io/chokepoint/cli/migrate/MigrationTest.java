@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +73,26 @@ class MigrationTest {
                         .startsWith("-- SPDX-License-Identifier: Apache-2.0\n")
                         .doesNotContain(";\n")
                         .containsAnyOf("CREATE TABLE IF NOT EXISTS ", "CREATE OR REPLACE VIEW ", " IF NOT EXISTS "));
+    }
+
+    /** Rows with one key replace each other only where they meet: what spreads a table over shards is part of its key. */
+    @Test
+    void aClusterKeepsRowsWithOneKeyInOneShard() throws IOException {
+        Pattern sharded = Pattern.compile("cityHash64\\((\\w+)\\)");
+        Pattern key = Pattern.compile("(?m)^ORDER BY (.*)$");
+        List<String> spread = new ArrayList<>();
+        for (Migration migration :
+                Migration.readAll(Path.of(System.getProperty("chokepoint.root"), "schemas/clickhouse"))) {
+            List<String> statements = new Cluster("main", "db").statements(migration.statement());
+            Matcher order = key.matcher(migration.statement());
+            if (statements.size() == 2 && order.find()) {
+                Matcher shard = sharded.matcher(statements.get(1));
+                assertThat(shard.find()).as(migration.name()).isTrue();
+                assertThat(order.group(1).split("\\W+")).as(migration.name()).contains(shard.group(1));
+                spread.add(migration.name());
+            }
+        }
+        assertThat(spread).hasSizeGreaterThan(5);
     }
 
     @Test

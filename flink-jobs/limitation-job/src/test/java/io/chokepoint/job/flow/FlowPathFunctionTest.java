@@ -93,6 +93,21 @@ class FlowPathFunctionTest {
         }
     }
 
+    /** A partition is read hours behind the others, which have moved the watermark on: its taps meet all the same. */
+    @Test
+    void whatComesLateIsNotForgottenAsSoonAsItHasCome() throws Exception {
+        try (var harness = harness(Backend.HEAP)) {
+            harness.open();
+            long ahead = NOW + 3 * IDLE.toMillis();
+            harness.processWatermark(ahead);
+            feed(harness, seen("a", 10, 6));
+            harness.processWatermark(ahead + 200);
+            feed(harness, seen("b", 20, 6));
+
+            assertThat(rows(harness)).containsExactly(row(seen("a", 10, 6), seen("b", 20, 6)));
+        }
+    }
+
     private static String row(PathObservation... observations) {
         return text(new PathRowEncoder().encode(requireNonNull(PathJudge.judge(List.of(observations)))));
     }

@@ -172,6 +172,20 @@ class GroupFunctionTest {
         assertThat(told()).hasSize(1);
     }
 
+    /** A partition is read hours behind the others, which have moved the watermark on: its windows are told whole. */
+    @Test
+    void whatComesLateIsNotForgottenAsSoonAsItHasCome() throws Exception {
+        List<Observation> both = all(flow(2), flow(3));
+        long ahead = APPENDED + 10 * GroupFunction.KEPT_MILLIS;
+        harness.processWatermark(ahead);
+        feed(both.subList(0, 10));
+        harness.processWatermark(ahead + 200);
+        feed(both.subList(10, 20));
+        harness.setProcessingTime(3_000);
+
+        assertThat(told()).isEqualTo(judged(both, List.of()));
+    }
+
     @Test
     void theEndOfTheInputTellsEverything() throws Exception {
         List<Observation> both = all(flow(2), flow(3));
