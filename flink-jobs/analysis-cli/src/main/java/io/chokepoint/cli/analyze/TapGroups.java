@@ -17,8 +17,6 @@ import java.util.function.Consumer;
  */
 final class TapGroups {
     private static final long PATIENCE_NANOS = 30_000_000_000L;
-    /** So much is kept of a window before it is thinned out to the largest. */
-    private static final int MAX_KEPT = (int) (2 * Grouping.MAX_OF_SECOND * Grouping.WINDOW_NANOS / 1_000_000_000L);
 
     private final String tap;
     private final long generation;
@@ -46,7 +44,7 @@ final class TapGroups {
         Window window = windows.computeIfAbsent(start, at -> new Window());
         window.observations.add(observation);
         window.all++;
-        if (window.observations.size() > MAX_KEPT) {
+        if (window.observations.size() > Grouping.MAX_KEPT) {
             thin(window);
         }
         while (windows.firstKey() + Grouping.WINDOW_NANOS + PATIENCE_NANOS <= observation.startNanos()) {

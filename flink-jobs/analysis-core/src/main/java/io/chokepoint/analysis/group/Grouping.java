@@ -24,6 +24,8 @@ public final class Grouping {
     public static final long WINDOW_NANOS = 10_000_000_000L;
     /** Observations of a second that count: those of the largest takers. */
     public static final int MAX_OF_SECOND = 256;
+    /** Observations of a window that are kept before they are thinned out to the largest. */
+    public static final int MAX_KEPT = (int) (2 * MAX_OF_SECOND * WINDOW_NANOS / DelaySeries.SECOND_NANOS);
     /** Flows of a window that are compared with each other: the largest. */
     static final int MAX_CANDIDATES = 256;
 

@@ -35,8 +35,6 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
     private static final long QUIET_MILLIS = 3_000;
     /** Partitions of one tap may be read so far apart, in the time of the log. */
     static final long KEPT_MILLIS = 120_000;
-    /** So much is kept of a window before it is thinned out to the largest takers. */
-    static final int MAX_KEPT = (int) (2 * Grouping.MAX_OF_SECOND * Grouping.WINDOW_NANOS / 1_000_000_000L);
 
     private final int generation;
     private transient ListState<Observation> observations;
@@ -78,7 +76,7 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         observations.add(element.observation());
         observed.inc();
         books = books.withOneMore(now + QUIET_MILLIS, Math.max(books.cleanMillis(), cleanMillis));
-        state.update(books.kept() > MAX_KEPT ? thin(books, new ArrayList<>()) : books);
+        state.update(books.kept() > Grouping.MAX_KEPT ? thin(books, new ArrayList<>()) : books);
     }
 
     /**
