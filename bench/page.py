@@ -236,7 +236,7 @@ def state_text(part):
         [f"elephant, 10 minutes of bulk, SACK, 2 % loss ({state['lossy_packets']:,} packets), both taps",
          state["lossy_elephant_bytes"], state["heap_lossy_elephant_bytes"]],
         ["elephant, bulk without random loss", "", state["heap_elephant_bytes"]],
-        ["mouse of 12 packets, as an object; beyond `--live-flows` the job keeps its bytes", "", state["heap_mouse_bytes"]],
+        ["mouse of 12 packets, were it an object; the job keeps the bytes of its runs", "", state["heap_mouse_bytes"]],
     ]  # fmt: skip
     cost = [
         ["decoding a packet", f"{state['decode_ns_per_packet']} ns"],

@@ -557,17 +557,21 @@ public final class FlowAnalysis {
 
     /** Reads what {@link #writeTo} wrote, of this version or an older released one. */
     public static FlowAnalysis readFrom(DataInput in, AnalysisSettings settings, String tap) throws IOException {
+        return readFrom(Varint.read(in), in, settings, tap);
+    }
+
+    /** The same behind the version. */
+    static FlowAnalysis readFrom(long version, DataInput in, AnalysisSettings settings, String tap) throws IOException {
         FlowAnalysis analysis = new FlowAnalysis(settings, tap);
         try {
-            analysis.read(in);
+            analysis.read(version, in);
         } catch (RuntimeException e) {
             throw new IOException("analysis state that is not of version " + STATE_VERSION, e);
         }
         return analysis;
     }
 
-    private void read(DataInput in) throws IOException {
-        long version = Varint.read(in);
+    private void read(long version, DataInput in) throws IOException {
         if (version != STATE_VERSION) {
             throw new IOException(
                     "analysis state of version " + version + ", this program knows up to " + STATE_VERSION);

@@ -20,18 +20,34 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The analysis of one flow at one tap: runs go in by their bytes, rows and fates are kept. */
+/**
+ * The analysis of one flow at one tap: runs go in by their bytes, rows and fates are kept. Beside it the same flow is kept as
+ * drivers keep it, and has to tell the same at the same time.
+ */
 final class Tap {
     private static final BatchEncoder ENCODER = new BatchEncoder(BatchHeader.ofTap("leaf1"));
     private static final long FIRST_SESSION = 1;
 
     private final RunReader reader = new RunReader();
     private final Run reused = new Run(); // the analysis may keep nothing of it
-    private final List<Row> rows = new ArrayList<>();
-    private final List<MinuteRow> minutes = new ArrayList<>();
-    private final List<Observation> observations = new ArrayList<>();
+    private final RunFolder folder;
     private final List<RunFate> fates = new ArrayList<>();
-    private final RowSink sink = new RowSink() {
+    private final Told told = new Told();
+    private final Told toldByKept = new Told();
+    private final AnalysisSettings settings;
+    private final String name;
+    private long session = FIRST_SESSION;
+    private long resolutionNanos = 1;
+    private long repeatedPackets;
+    private FlowAnalysis analysis;
+    private TapFlow kept;
+
+    /** What came out. */
+    private static final class Told implements RowSink {
+        private final List<Row> rows = new ArrayList<>();
+        private final List<MinuteRow> minutes = new ArrayList<>();
+        private final List<Observation> observations = new ArrayList<>();
+
         @Override
         public void accept(Row row) {
             rows.add(row);
@@ -46,18 +62,18 @@ final class Tap {
         public void observe(Observation observation) {
             observations.add(observation);
         }
-    };
-    private final AnalysisSettings settings;
-    private final String name;
-    private long session = FIRST_SESSION;
-    private long resolutionNanos = 1;
-    private long repeatedPackets;
-    private FlowAnalysis analysis;
+
+        private int number() {
+            return rows.size() + minutes.size() + observations.size();
+        }
+    }
 
     private Tap(AnalysisSettings settings, String name) {
         this.settings = settings;
         this.name = name;
         this.analysis = new FlowAnalysis(settings, name);
+        this.kept = new TapFlow(name);
+        this.folder = new RunFolder(settings);
     }
 
     Tap(String name) {
@@ -86,12 +102,13 @@ final class Tap {
             assertThat(batch.read(value)).isEqualTo(DecodeStatus.OK);
             for (int i = 0; i < batch.runs(); i++) {
                 Run run = new Run();
-                assertThat(new RunReader().read(value, batch.runOffset(i), batch.runLength(i), run))
-                        .isEqualTo(DecodeStatus.OK);
-                taps.computeIfAbsent(run.key(), key -> new Tap()).take(run);
+                int from = batch.runOffset(i);
+                int length = batch.runLength(i);
+                assertThat(new RunReader().readHeader(value, from, length, run)).isEqualTo(DecodeStatus.OK);
+                taps.computeIfAbsent(run.key(), key -> new Tap()).take(value, from, length);
             }
         }
-        return taps.values().stream().flatMap(tap -> tap.rows.stream()).toList();
+        return taps.values().stream().flatMap(tap -> tap.told.rows.stream()).toList();
     }
 
     /** Stamps go in larger steps than a nanosecond. */
@@ -122,39 +139,60 @@ final class Tap {
 
     /** Takes a run by its bytes. */
     void take(byte[] bytes) {
-        assertThat(reader.read(bytes, 0, bytes.length, reused)).isEqualTo(DecodeStatus.OK);
-        take(reused);
+        take(bytes, 0, bytes.length);
     }
 
-    private void take(Run run) {
-        fates.add(analysis.onRun(run, session, resolutionNanos, sink));
+    private void take(byte[] bytes, int from, int length) {
+        assertThat(reader.read(bytes, from, length, reused)).isEqualTo(DecodeStatus.OK);
+        RunFate fate = analysis.onRun(reused, session, resolutionNanos, told);
+        fates.add(fate);
         repeatedPackets += analysis.repeatedPackets();
+
+        assertThat(folder.read(bytes, from, length)).isEqualTo(DecodeStatus.OK);
+        assertThat(folder.fold(kept, session, resolutionNanos, toldByKept)).isEqualTo(fate);
+        assertThat(kept.repeatedPackets()).isEqualTo(analysis.repeatedPackets());
+        assertThat(toldByKept.number())
+                .as("rows, minutes and observations so far")
+                .isEqualTo(told.number());
+        assertThat(kept.isFinished()).isEqualTo(analysis.isFinished());
+        assertThat(kept.isMouse()).isEqualTo(analysis.isMouse());
+    }
+
+    private void assertThatBothToldTheSame() {
+        assertThat(toldByKept.rows).isEqualTo(told.rows);
+        assertThat(toldByKept.minutes).isEqualTo(told.minutes);
+        assertThat(toldByKept.observations).isEqualTo(told.observations);
     }
 
     /** Goes on with a copy of the analysis, made of its state. */
     void restart() {
         analysis = Restored.from(analysis::writeTo, in -> FlowAnalysis.readFrom(in, settings, name));
+        kept = Restored.from(kept::writeTo, in -> TapFlow.readFrom(in, settings, name));
     }
 
     /** The flow is given up without an end mark. */
     Tap finish() {
-        analysis.finish(sink);
+        analysis.finish(told);
+        folder.finish(kept, toldByKept);
         return this;
     }
 
     /** All rows in the order in which they came. */
     List<Row> rows() {
-        return List.copyOf(rows);
+        assertThatBothToldTheSame();
+        return List.copyOf(told.rows);
     }
 
     /** All minute rows in the order in which they came. */
     List<MinuteRow> minutes() {
-        return List.copyOf(minutes);
+        assertThatBothToldTheSame();
+        return List.copyOf(told.minutes);
     }
 
     /** What groups are made of, in the order in which it came. */
     List<Observation> observations() {
-        return List.copyOf(observations);
+        assertThatBothToldTheSame();
+        return List.copyOf(told.observations);
     }
 
     /** What became of each run. */

@@ -47,12 +47,12 @@ public final class JobOptions {
                 "40 min",
                 null,
                 "Silence of the log after which a flow without end mark is ended; at least 30 min."),
-        LIVE_FLOWS(
-                "number",
-                "10000",
+        LIVE_MEMORY(
+                "size",
+                "192 mb",
                 null,
-                "Flows with the newest packets that each slot keeps as objects, of 8 to 18 KiB; others are bytes in the "
-                        + "state, read and written for each run."),
+                "Heap of each slot for the flows with the newest packets: half a KiB each in their first 50 packets, 8 to 18 "
+                        + "later; others are bytes in the state, read and written for each run."),
         CLICKHOUSE("url", "http://127.0.0.1:18123", "CHOKEPOINT_CLICKHOUSE", "HTTP interface of ClickHouse."),
         CLICKHOUSE_DATABASE("name", "chokepoint", "CHOKEPOINT_CLICKHOUSE_DATABASE", "Database of the tables."),
         CLICKHOUSE_USER("name", "chokepoint_writer", "CHOKEPOINT_CLICKHOUSE_WRITER_USER", "User that inserts."),
@@ -143,7 +143,7 @@ public final class JobOptions {
         clickHouse();
         hashSeed();
         isBounded();
-        liveFlows();
+        liveBytes();
         kafka();
         if (idle().compareTo(SHORTEST_IDLE) < 0) {
             throw wrong(Option.IDLE, "at least 30 min");
@@ -228,18 +228,18 @@ public final class JobOptions {
                 secret,
                 numberFrom(1, Option.INSERT_ROWS),
                 duration(Option.INSERT_DELAY),
-                insertMemory().getBytes());
+                size(Option.INSERT_MEMORY).getBytes());
     }
 
-    private MemorySize insertMemory() throws WrongOption {
+    private MemorySize size(Option option) throws WrongOption {
         try {
-            MemorySize size = MemorySize.parse(value(Option.INSERT_MEMORY));
+            MemorySize size = MemorySize.parse(value(option));
             if (size.compareTo(LEAST_MEMORY) < 0) {
-                throw wrong(Option.INSERT_MEMORY, "at least 1 mb");
+                throw wrong(option, "at least 1 mb");
             }
             return size;
         } catch (IllegalArgumentException e) {
-            throw wrong(Option.INSERT_MEMORY, "a size such as '64 mb'");
+            throw wrong(option, "a size such as '64 mb'");
         }
     }
 
@@ -279,9 +279,9 @@ public final class JobOptions {
         return duration(Option.IDLE);
     }
 
-    /** Most flows of a slot that are objects. */
-    public int liveFlows() throws WrongOption {
-        return numberFrom(1, Option.LIVE_FLOWS);
+    /** About how much heap a slot's flows may take. */
+    public long liveBytes() throws WrongOption {
+        return size(Option.LIVE_MEMORY).getBytes();
     }
 
     public String topic() {

@@ -120,7 +120,7 @@ public final class LimitationJob {
         connect(
                 records,
                 new BatchSplitter(topic, schemas, options.settings()),
-                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic(), options.liveFlows()),
+                new FlowAnalysisFunction(options.settings(), options.idle(), options.topic(), options.liveBytes()),
                 new FlowPathFunction(options.idle()),
                 new ClickHouseSink(options.clickHouse()),
                 rejected(options));

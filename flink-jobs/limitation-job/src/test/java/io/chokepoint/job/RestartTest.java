@@ -101,10 +101,10 @@ class RestartTest {
         FAILURES.set(0);
     }
 
-    @ParameterizedTest(name = "parallelism {0}, {1}, {2} live flows")
-    @CsvSource({"1, hashmap, 1000", "2, hashmap, 2", "2, rocksdb, 1000", "2, rocksdb, 2"})
-    void aRestartChangesNothing(int parallelism, String backend, int liveFlows) throws Exception {
-        run(parallelism, backend, liveFlows);
+    @ParameterizedTest(name = "parallelism {0}, {1}, {2} bytes of live flows")
+    @CsvSource({"1, hashmap, 100000000", "2, hashmap, 9000", "2, rocksdb, 100000000", "2, rocksdb, 9000"})
+    void aRestartChangesNothing(int parallelism, String backend, long liveBytes) throws Exception {
+        run(parallelism, backend, liveBytes);
 
         assertThat(FAILURES).as("failures").hasValue(1);
         assertThat(rows()).isEqualTo(rowsOfTheCore());
@@ -116,7 +116,7 @@ class RestartTest {
                 .hasSize(badRecords());
     }
 
-    private static void run(int parallelism, String backend, int liveFlows) throws Exception {
+    private static void run(int parallelism, String backend, long liveBytes) throws Exception {
         Configuration configuration = LimitationJob.configuration();
         configuration.set(StateBackendOptions.STATE_BACKEND, backend);
         configuration.set(CheckpointingOptions.INCREMENTAL_CHECKPOINTS, true);
@@ -140,7 +140,7 @@ class RestartTest {
                         new BatchSplitter.Topic("tcp-segments", PARTITIONS, 0),
                         new WriterSchemas(new None()),
                         AnalysisSettings.DEFAULT),
-                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments", liveFlows),
+                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments", liveBytes),
                 new FlowPathFunction(Duration.ofMinutes(30)),
                 new Collect<>(Into.ROWS),
                 new Collect<>(Into.REJECTED));

@@ -2,7 +2,9 @@
 package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.AnalysisSettings;
-import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.RunFate;
+import io.chokepoint.analysis.RunFolder;
+import io.chokepoint.analysis.TapFlow;
 import io.chokepoint.analysis.batch.FlowKey;
 import io.chokepoint.analysis.row.RowSink;
 import java.io.ByteArrayInputStream;
@@ -16,19 +18,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The flows of a tap that live. Elephants are objects, and so are the mice touched last; older ones are the bytes of
- * {@link FlowAnalysis#writeTo}, a twentieth of that: port scans open a million flows and few captures as many at once.
+ * The flows of a tap that live: a {@link TapFlow} each, which is small in a flow's first packets and 9 KB of objects later. Of
+ * those that do not become elephants the ones that grew longest ago are bytes again, a tenth of that.
  */
 final class LiveFlows {
-    /** A mouse is some 9 KB of objects, so these may take a quarter of the memory. */
+    /** Such a mouse is some 9 KB of objects, so they may take a quarter of the memory. */
     private static final int MEMORY_PER_MOUSE_BYTES = 36 * 1024;
 
     private final AnalysisSettings settings;
     private final String tap;
     private final int miceAsObjects;
-    /** Each is a FlowAnalysis or its bytes, in the order in which the flows began. */
+    /** Each is a TapFlow or its bytes, in the order in which the flows began. */
     private final Map<FlowKey, Object> flows = new LinkedHashMap<>();
-    /** Mice in the order in which they became objects; some have grown or ended since. */
+    /** Flows in the order in which they grew; some are elephants or have ended since. */
     private final Deque<FlowKey> mice = new ArrayDeque<>();
 
     LiveFlows(AnalysisSettings settings, String tap) {
@@ -41,14 +43,38 @@ final class LiveFlows {
         this.miceAsObjects = miceAsObjects;
     }
 
-    /** The analysis of a flow, begun now if there is none. */
-    FlowAnalysis open(FlowKey key) throws IOException {
+    /** Folds in the run that was read last; the flow is forgotten if it ends. Returns the flow's books of that run. */
+    Folded fold(RunFolder folder, long session, long timestampResolutionNanos, RowSink out) throws IOException {
+        FlowKey key = folder.run().key();
+        TapFlow flow = open(key);
+        boolean wasKeptAsRuns = flow.isKeptAsRuns();
+        RunFate fate = folder.fold(flow, session, timestampResolutionNanos, out);
+        if (flow.isFinished()) {
+            flows.remove(key);
+        } else if (wasKeptAsRuns && !flow.isKeptAsRuns()) {
+            grew(key);
+        }
+        return new Folded(fate, flow.repeatedPackets());
+    }
+
+    /** What became of a run, and of how many packets in it had been folded in before. */
+    record Folded(RunFate fate, int repeatedPackets) {}
+
+    private TapFlow open(FlowKey key) throws IOException {
         Object kept = flows.get(key);
-        if (kept instanceof FlowAnalysis flow) {
+        if (kept instanceof TapFlow flow) {
             return flow;
         }
-        FlowAnalysis flow = kept instanceof byte[] bytes ? read(bytes) : new FlowAnalysis(settings, tap);
+        TapFlow flow = kept instanceof byte[] bytes ? read(bytes) : new TapFlow(tap);
         flows.put(key, flow);
+        if (!flow.isKeptAsRuns()) {
+            grew(key);
+        }
+        return flow;
+    }
+
+    /** A flow is no longer kept as its runs. */
+    private void grew(FlowKey key) throws IOException {
         mice.add(key);
         if (mice.size() > miceAsObjects) {
             FlowKey oldest = mice.remove();
@@ -56,30 +82,24 @@ final class LiveFlows {
                 shrink(oldest);
             }
         }
-        return flow;
     }
 
     private void shrink(FlowKey key) throws IOException {
-        if (flows.get(key) instanceof FlowAnalysis flow && flow.isMouse()) {
+        if (flows.get(key) instanceof TapFlow flow && flow.isMouse() && !flow.isKeptAsRuns()) {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             flow.writeTo(new DataOutputStream(bytes));
             flows.put(key, bytes.toByteArray());
         }
     }
 
-    private FlowAnalysis read(byte[] bytes) throws IOException {
-        return FlowAnalysis.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)), settings, tap);
-    }
-
-    /** Forgets a flow that has ended. */
-    void forget(FlowKey key) {
-        flows.remove(key);
+    private TapFlow read(byte[] bytes) throws IOException {
+        return TapFlow.readFrom(new DataInputStream(new ByteArrayInputStream(bytes)), settings, tap);
     }
 
     /** Ends all flows, in the order in which they began. */
-    void finish(RowSink out) throws IOException {
+    void finish(RunFolder folder, RowSink out) throws IOException {
         for (Object kept : flows.values()) {
-            (kept instanceof byte[] bytes ? read(bytes) : (FlowAnalysis) kept).finish(out);
+            folder.finish(kept instanceof byte[] bytes ? read(bytes) : (TapFlow) kept, out);
         }
         flows.clear();
         mice.clear();

@@ -2,13 +2,11 @@
 package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.AnalysisSettings;
-import io.chokepoint.analysis.FlowAnalysis;
 import io.chokepoint.analysis.RunFate;
+import io.chokepoint.analysis.RunFolder;
 import io.chokepoint.analysis.SummaryRows;
+import io.chokepoint.analysis.TapFlow;
 import io.chokepoint.analysis.batch.DecodeStatus;
-import io.chokepoint.analysis.batch.FlowKey;
-import io.chokepoint.analysis.batch.Run;
-import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.batch.SummaryReader;
 import io.chokepoint.analysis.group.BottleneckGroup;
@@ -18,13 +16,12 @@ import io.chokepoint.analysis.row.RowSink;
 import java.io.IOException;
 import java.util.function.Consumer;
 
-/** Folds the batches of one tap into one {@link FlowAnalysis} a flow key, for as long as the flow lives. */
+/** Folds the batches of one tap into one {@link TapFlow} a flow key, for as long as the flow lives. */
 final class TapAnalysis {
     private final TapBooks books;
     private final RowSink out;
     private final SegmentBatchReader batch = new SegmentBatchReader();
-    private final RunReader runReader = new RunReader();
-    private final Run run = new Run();
+    private final RunFolder folder;
     private final SummaryReader summaryReader = new SummaryReader();
     private final AnalysisSettings settings;
     private final String tap;
@@ -39,6 +36,7 @@ final class TapAnalysis {
             Consumer<BottleneckGroup> groupRows) {
         this.settings = settings;
         this.tap = tap;
+        this.folder = new RunFolder(settings);
         this.flows = new LiveFlows(settings, tap);
         this.books = books;
         this.groups = new TapGroups(tap, settings.version(), groupRows);
@@ -83,23 +81,18 @@ final class TapAnalysis {
     }
 
     private void onRun(byte[] bytes, int index) throws IOException {
-        DecodeStatus status = runReader.read(bytes, batch.runOffset(index), batch.runLength(index), run);
+        DecodeStatus status = folder.read(bytes, batch.runOffset(index), batch.runLength(index));
         if (status != DecodeStatus.OK) {
             books.runRejected(status, batch.runPackets(index));
             return;
         }
-        FlowKey key = run.key();
-        FlowAnalysis flow = flows.open(key);
-        RunFate fate = flow.onRun(run, batch.session(), batch.timestampResolutionNs(), out);
-        books.runJudged(fate, run.packets(), flow.repeatedPackets());
-        if (flow.isFinished()) {
-            flows.forget(key);
-        }
+        LiveFlows.Folded folded = flows.fold(folder, batch.session(), batch.timestampResolutionNs(), out);
+        books.runJudged(folded.fate(), folder.run().packets(), folded.repeatedPackets());
     }
 
     /** Ends the flows whose end mark did not come. */
     void finish() throws IOException {
-        flows.finish(out);
+        flows.finish(folder, out);
         groups.finish();
         books.groups(groups.counters());
     }

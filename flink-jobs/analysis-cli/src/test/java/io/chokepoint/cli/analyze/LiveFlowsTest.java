@@ -4,10 +4,8 @@ package io.chokepoint.cli.analyze;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.AnalysisSettings;
-import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.RunFolder;
 import io.chokepoint.analysis.batch.DecodeStatus;
-import io.chokepoint.analysis.batch.Run;
-import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.testkit.BatchEncoder;
 import io.chokepoint.testkit.BatchHeader;
@@ -86,17 +84,12 @@ class LiveFlowsTest {
     private static List<Row> rows(List<byte[]> runs, int miceAsObjects) throws IOException {
         LiveFlows flows = new LiveFlows(AnalysisSettings.DEFAULT, TAP, miceAsObjects);
         List<Row> rows = new ArrayList<>();
-        RunReader reader = new RunReader();
-        Run run = new Run();
+        RunFolder folder = new RunFolder(AnalysisSettings.DEFAULT);
         for (byte[] bytes : runs) {
-            assertThat(reader.read(bytes, 0, bytes.length, run)).isEqualTo(DecodeStatus.OK);
-            FlowAnalysis flow = flows.open(run.key());
-            flow.onRun(run, 1, 1, rows::add);
-            if (flow.isFinished()) {
-                flows.forget(run.key());
-            }
+            assertThat(folder.read(bytes, 0, bytes.length)).isEqualTo(DecodeStatus.OK);
+            flows.fold(folder, 1, 1, rows::add);
         }
-        flows.finish(rows::add);
+        flows.finish(folder, rows::add);
         return rows;
     }
 }

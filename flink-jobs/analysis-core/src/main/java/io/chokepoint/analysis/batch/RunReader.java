@@ -13,11 +13,28 @@ public final class RunReader {
     private final WireCursor cursor = new WireCursor();
     private final PlaceReader place = new PlaceReader(cursor);
     private final ColumnReader columns = new ColumnReader();
+    private int placeEnd;
 
     /** Decodes the whole run. */
     public DecodeStatus read(byte[] buffer, int offset, int length, Run into) {
         cursor.reset(buffer, offset, offset + length);
-        readHeader(into);
+        readPlace(into);
+        return readRest(buffer, into);
+    }
+
+    /** Decodes a further run of the flow that {@code into} holds a run of, from its bytes behind {@link #placeEnd}. */
+    public DecodeStatus readAgain(byte[] buffer, int offset, int length, Run into) {
+        cursor.reset(buffer, offset, offset + length);
+        return readRest(buffer, into);
+    }
+
+    /** Where key, VLAN, tunnel and start of the flow ended, in the buffer of the run that was read last. */
+    public int placeEnd() {
+        return placeEnd;
+    }
+
+    private DecodeStatus readRest(byte[] buffer, Run into) {
+        readPosition(into);
         into.unknownColumns = 0;
         columns.reset(buffer);
         readColumnList(into);
@@ -28,12 +45,17 @@ public final class RunReader {
     /** Decodes what comes before the columns: key, VLAN, tunnel, times, end reason and number of packets. */
     public DecodeStatus readHeader(byte[] buffer, int offset, int length, Run into) {
         cursor.reset(buffer, offset, offset + length);
-        readHeader(into);
+        readPlace(into);
+        readPosition(into);
         return cursor.status();
     }
 
-    private void readHeader(Run run) {
+    private void readPlace(Run run) {
         place.read(run);
+        placeEnd = cursor.at();
+    }
+
+    private void readPosition(Run run) {
         run.packetsBefore = cursor.longBetween(0, Long.MAX_VALUE);
         run.observedUntilNs = cursor.zigzag();
         run.endReason = END_REASONS[cursor.intBetween(0, END_REASONS.length - 1)];

@@ -5,11 +5,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
-import io.chokepoint.analysis.FlowAnalysis;
 import io.chokepoint.analysis.RunFate;
+import io.chokepoint.analysis.RunFolder;
+import io.chokepoint.analysis.TapFlow;
 import io.chokepoint.analysis.batch.DecodeStatus;
-import io.chokepoint.analysis.batch.Run;
-import io.chokepoint.analysis.batch.RunReader;
 import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.path.PathObservation;
 import io.chokepoint.analysis.row.MinuteRow;
@@ -34,7 +33,7 @@ import org.apache.flink.util.Collector;
 import org.apache.flink.util.OutputTag;
 
 /**
- * Gives every flow at every tap its {@link FlowAnalysis} for as long as the flow lives. Decides nothing about TCP.
+ * Keeps the {@link TapFlow} of every flow at every tap for as long as the flow lives. Decides nothing about TCP.
  *
  * <p>Flows live in {@link LiveFlows}; keyed state is what checkpoints need of them, and where those go that had no run for
  * long. State exists if and only if exactly one timer does. Both go with the flow's end mark; the timer is for flows whose end
@@ -61,29 +60,28 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     private final Tenants tenants;
     private final long idleMillis;
     private final String topic;
-    private final int liveFlows;
+    private final long liveBytes;
     private transient AnalysisSettings settings;
     private transient ValueState<FlowState> state;
     private transient DataOutputSerializer scratch;
     private transient LiveFlows live;
     private transient FateCounts fates;
-    private transient RunReader reader;
-    private transient Run run;
+    private transient RunFolder folder;
     private transient RowEncoder encoder;
 
     /**
      * Flows of which the log of {@code topic} brings nothing for {@code idle} are ended.
      *
-     * @param liveFlows how many are kept as objects at most
+     * @param liveBytes about how much of the heap each slot's live flows may take
      */
-    public FlowAnalysisFunction(AnalysisSettings settings, Duration idle, String topic, int liveFlows) {
+    public FlowAnalysisFunction(AnalysisSettings settings, Duration idle, String topic, long liveBytes) {
         this.intervalNanos = settings.intervalNanos();
         this.layer = settings.layer();
         this.version = settings.version();
         this.tenants = settings.tenants();
         this.idleMillis = idle.toMillis();
         this.topic = topic;
-        this.liveFlows = liveFlows;
+        this.liveBytes = liveBytes;
     }
 
     @Override
@@ -91,18 +89,17 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
         settings = new AnalysisSettings(intervalNanos, layer, version, tenants);
         state = getRuntimeContext()
                 .getState(new ValueStateDescriptor<>("flow-analysis-v1", new FlowStateSerializer(settings)));
-        live = new LiveFlows(liveFlows);
+        live = new LiveFlows(liveBytes);
         scratch = new DataOutputSerializer(SCRATCH_BYTES);
         fates = new FateCounts(getRuntimeContext().getMetricGroup());
-        reader = new RunReader();
-        run = new Run();
+        folder = new RunFolder(settings);
         encoder = new RowEncoder();
     }
 
     @Override
     public void processElement(TapRun element, Context context, Collector<EncodedRow> out) throws Exception {
         fates.at(context.timestamp());
-        DecodeStatus status = reader.read(element.bytes(), element.from(), element.length(), run);
+        DecodeStatus status = folder.read(element.bytes(), element.from(), element.length());
         if (status != DecodeStatus.OK) {
             fates.malformed(element);
             context.output(REJECTED, RejectedRecord.ofRun(element, Rejection.of(status), topic));
@@ -111,17 +108,14 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
 
         LiveFlows.Flow known = live.get(element.key());
         LiveFlows.Flow flow = known == null ? stored(element.key()) : known;
-        FlowAnalysis analysis = flow.analysis();
-        RunFate fate = analysis.onRun(
-                run, element.origin().session(), element.timestampResolutionNs(), rowsInto(context, out));
-        fates.folded(element, fate, analysis.repeatedPackets());
-        if (analysis.isFinished()) {
-            forget(element.key(), flow, context);
-            return;
-        }
-        flow.touch(arrivalMillis(context));
-        if (known == null) {
-            live.add(element.key(), flow);
+        TapFlow content = flow.content();
+        RunFate fate = folder.fold(
+                content, element.origin().session(), element.timestampResolutionNs(), rowsInto(context, out));
+        fates.folded(element, fate, content.repeatedPackets());
+        if (content.isFinished()) {
+            forget(flow, context);
+        } else {
+            live.touch(flow, arrivalMillis(context));
         }
     }
 
@@ -137,12 +131,12 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
     private LiveFlows.Flow stored(FlowAtTap key) throws Exception {
         FlowState stored = state.value();
         return stored == null
-                ? LiveFlows.Flow.ofNew(new FlowAnalysis(settings, key.tap()))
-                : LiveFlows.Flow.ofStored(stored.analysis(settings, key.tap()), stored);
+                ? LiveFlows.Flow.ofNew(key)
+                : LiveFlows.Flow.ofStored(key, stored.flow(settings, key.tap()), stored);
     }
 
-    private void forget(FlowAtTap key, LiveFlows.Flow flow, Context context) {
-        live.remove(key);
+    private void forget(LiveFlows.Flow flow, Context context) {
+        live.remove(flow);
         if (flow.isStored()) {
             context.timerService().deleteEventTimeTimer(flow.timerMillis());
             state.clear();
@@ -188,9 +182,10 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             }
             return;
         }
-        FlowAnalysis analysis = flow == null ? stored.analysis(settings, key.tap()) : flow.analysis();
-        analysis.finish(rowsInto(context, out));
-        live.remove(key);
+        folder.finish(flow == null ? stored.flow(settings, key.tap()) : flow.content(), rowsInto(context, out));
+        if (flow != null) {
+            live.remove(flow);
+        }
         state.clear();
     }
 
@@ -220,7 +215,7 @@ public final class FlowAnalysisFunction extends KeyedProcessFunction<FlowAtTap, 
             flow.moveTimer(flow.touchedMillis() + idleMillis);
             timers.registerEventTimeTimer(flow.timerMillis());
         }
-        state.update(FlowState.of(flow.analysis(), flow.touchedMillis(), flow.timerMillis(), scratch));
+        state.update(FlowState.of(flow.content(), flow.touchedMillis(), flow.timerMillis(), scratch));
         flow.saved();
     }
 

@@ -3,7 +3,7 @@ package io.chokepoint.job.flow;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
-import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.TapFlow;
 import java.io.IOException;
 import java.util.Objects;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a flow's state, the same for heap and RocksDB: a version, the two instants, then, behind
- * its length, what {@link FlowAnalysis#writeTo} writes, which has a version of its own.
+ * its length, what {@link TapFlow#writeTo} writes, which has a version of its own.
  */
 public final class FlowStateSerializer extends TypeSerializer<FlowState> {
     private static final long serialVersionUID = 1L;
@@ -37,12 +37,12 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
 
     @Override
     public void serialize(FlowState state, DataOutputView target) throws IOException {
-        byte[] analysis = state.analysisBytes();
+        byte[] flow = state.flowBytes();
         target.writeByte(VERSION);
         target.writeLong(state.touchedMillis());
         target.writeLong(state.timerMillis());
-        target.writeInt(analysis.length);
-        target.write(analysis);
+        target.writeInt(flow.length);
+        target.write(flow);
     }
 
     @Override
@@ -53,9 +53,9 @@ public final class FlowStateSerializer extends TypeSerializer<FlowState> {
         }
         long touchedMillis = source.readLong();
         long timerMillis = source.readLong();
-        byte[] analysis = new byte[source.readInt()];
-        source.readFully(analysis);
-        return FlowState.ofBytes(analysis, touchedMillis, timerMillis);
+        byte[] flow = new byte[source.readInt()];
+        source.readFully(flow);
+        return FlowState.ofBytes(flow, touchedMillis, timerMillis);
     }
 
     @Override

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.job.flow;
 
-import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.TapFlow;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The one that had a run longest ago leaves first.
  */
 final class LiveFlows {
+    /** Key, map entry and the flow's own fields, in bytes. */
+    private static final int ENTRY_BYTES = 250;
+
     /** Puts a flow into the keyed state, and sees to its timer. */
     interface Store {
         void save(FlowAtTap key, Flow flow) throws Exception;
@@ -21,44 +26,42 @@ final class LiveFlows {
 
     /** A flow at a tap, as an object. */
     static final class Flow {
-        private final FlowAnalysis analysis;
+        private final FlowAtTap key;
+        private final TapFlow content;
         /** When the broker appended the last batch with a run of the flow, ms since the epoch. */
         private long touchedMillis;
 
         private boolean stored;
         private boolean changed;
+        private boolean live;
         private long timerMillis;
+        private int heapBytes;
 
-        private Flow(FlowAnalysis analysis) {
-            this.analysis = analysis;
+        private Flow(FlowAtTap key, TapFlow content) {
+            this.key = key;
+            this.content = content;
         }
 
         /** That nothing is stored of. */
-        static Flow ofNew(FlowAnalysis analysis) {
-            return new Flow(analysis);
+        static Flow ofNew(FlowAtTap key) {
+            return new Flow(key, new TapFlow(key.tap()));
         }
 
         /** As it is stored: with a timer. */
-        static Flow ofStored(FlowAnalysis analysis, FlowState state) {
-            Flow flow = new Flow(analysis);
+        static Flow ofStored(FlowAtTap key, TapFlow content, FlowState state) {
+            Flow flow = new Flow(key, content);
             flow.touchedMillis = state.touchedMillis();
             flow.timerMillis = state.timerMillis();
             flow.stored = true;
             return flow;
         }
 
-        FlowAnalysis analysis() {
-            return analysis;
+        TapFlow content() {
+            return content;
         }
 
         long touchedMillis() {
             return touchedMillis;
-        }
-
-        /** A run was folded in. */
-        void touch(long millis) {
-            touchedMillis = millis;
-            changed = true;
         }
 
         /** Whether the keyed state knows the flow, perhaps as it was, and it has its timer. */
@@ -82,14 +85,18 @@ final class LiveFlows {
         }
     }
 
-    private final int capacity;
+    private final long capacityBytes;
     private final LinkedHashMap<FlowAtTap, Flow> flows = new LinkedHashMap<>(16, 0.75F, true);
+    /** Those to save, and some that were saved or have ended since. */
+    private final List<Flow> changed = new ArrayList<>();
+
+    private long heapBytes;
     /** No flow without timer has been silent since before this. */
     private long untimedSinceMillis = Long.MAX_VALUE;
 
-    /** Of {@code capacity} flows, beyond which some are surplus. */
-    LiveFlows(int capacity) {
-        this.capacity = capacity;
+    /** Of about so many bytes, beyond which some flows are surplus. */
+    LiveFlows(long capacityBytes) {
+        this.capacityBytes = capacityBytes;
     }
 
     @Nullable
@@ -97,23 +104,40 @@ final class LiveFlows {
         return flows.get(key);
     }
 
-    /** Adds a flow that is not in it. */
-    void add(FlowAtTap key, Flow flow) {
-        flows.put(key, flow);
-        if (!flow.stored) {
-            untimedSinceMillis = Math.min(untimedSinceMillis, flow.touchedMillis);
+    /** A run was folded into a flow, which is from now on in it. */
+    void touch(Flow flow, long millis) {
+        flow.touchedMillis = millis;
+        if (!flow.live) {
+            flow.live = true;
+            flows.put(flow.key, flow);
         }
+        if (!flow.changed) {
+            flow.changed = true;
+            changed.add(flow);
+        }
+        if (!flow.stored) {
+            untimedSinceMillis = Math.min(untimedSinceMillis, millis);
+        }
+        int bytes = ENTRY_BYTES + flow.content.heapBytes();
+        heapBytes += bytes - flow.heapBytes;
+        flow.heapBytes = bytes;
     }
 
-    void remove(FlowAtTap key) {
-        flows.remove(key);
+    void remove(Flow flow) {
+        if (flow.live) {
+            flows.remove(flow.key);
+            heapBytes -= flow.heapBytes;
+        }
+        flow.live = false;
+        flow.changed = false;
     }
 
     /** Saves all that have changed; they stay. */
     void saveAll(Store store) throws Exception {
-        for (Map.Entry<FlowAtTap, Flow> entry : flows.entrySet()) {
-            save(entry, store);
+        for (Flow flow : changed) {
+            save(flow, store);
         }
+        changed.clear();
         untimedSinceMillis = Long.MAX_VALUE;
     }
 
@@ -124,18 +148,21 @@ final class LiveFlows {
         }
     }
 
-    /** Saves what there is no room for, and lets it go. */
+    /** Saves what there is no room for, and lets it go. The newest stays, however large. */
     void saveSurplus(Store store) throws Exception {
-        while (flows.size() > capacity) {
+        while (heapBytes > capacityBytes && flows.size() > 1) {
             Iterator<Map.Entry<FlowAtTap, Flow>> eldest = flows.entrySet().iterator();
-            save(eldest.next(), store);
+            Flow flow = eldest.next().getValue();
+            save(flow, store);
             eldest.remove();
+            heapBytes -= flow.heapBytes;
+            flow.live = false;
         }
     }
 
-    private static void save(Map.Entry<FlowAtTap, Flow> entry, Store store) throws Exception {
-        if (entry.getValue().changed) {
-            store.save(entry.getKey(), entry.getValue());
+    private static void save(Flow flow, Store store) throws Exception {
+        if (flow.changed) {
+            store.save(flow.key, flow);
         }
     }
 }

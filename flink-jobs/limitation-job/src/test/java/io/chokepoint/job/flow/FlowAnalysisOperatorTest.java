@@ -36,7 +36,7 @@ class FlowAnalysisOperatorTest {
     private static final Duration IDLE = Duration.ofMinutes(40);
     private static final long IDLE_MILLIS = IDLE.toMillis();
     private static final long NOW = 1_800_000_000_000L;
-    private static final int MANY = 1_000;
+    private static final long MANY = 100_000_000;
 
     /** Where state can live. */
     enum Backend {
@@ -70,9 +70,9 @@ class FlowAnalysisOperatorTest {
     }
 
     private static KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness(
-            Backend backend, int liveFlows) throws Exception {
+            Backend backend, long liveBytes) throws Exception {
         FlowAnalysisFunction function =
-                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments", liveFlows);
+                new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments", liveBytes);
         KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness =
                 new KeyedOneInputStreamOperatorTestHarness<>(
                         new FlowAnalysisOperator(function), TapRun::key, FlowAtTap.type());
@@ -291,18 +291,18 @@ class FlowAnalysisOperatorTest {
         assertNothingIsLeft();
     }
 
-    /** With room for one flow, each run reads its flow and saves another one. */
+    /** With room for one flow only, each run reads its flow and saves another one. */
     @ParameterizedTest
     @CsvSource({
         "HEAP, 1",
-        "HEAP, 2",
-        "HEAP, 1000",
+        "HEAP, 9000",
+        "HEAP, 100000000",
         "ROCKSDB, 1",
-        "ROCKSDB, 2",
-        "ROCKSDB, 1000",
-        "ROCKSDB_WITH_TIMERS_ON_HEAP, 2"
+        "ROCKSDB, 9000",
+        "ROCKSDB, 100000000",
+        "ROCKSDB_WITH_TIMERS_ON_HEAP, 9000"
     })
-    void rowsAreTheSameWhereverARestartFalls(Backend backend, int liveFlows) throws Exception {
+    void rowsAreTheSameWhereverARestartFalls(Backend backend, long liveBytes) throws Exception {
         List<List<TapRun>> flows =
                 List.of(TapRuns.flow(41_000, 20), TapRuns.packetByPacket(41_001, 70), TapRuns.elephant());
         List<TapRun> runs = interleaved(flows);
@@ -314,7 +314,7 @@ class FlowAnalysisOperatorTest {
         OperatorSubtaskState kept = null;
         int restarts = 4;
         for (int part = 0; part <= restarts; part++) {
-            restart(backend, liveFlows, kept);
+            restart(backend, liveBytes, kept);
             feed(runs.subList(runs.size() * part / (restarts + 1), runs.size() * (part + 1) / (restarts + 1)), NOW);
             harness.prepareSnapshotPreBarrier(part);
             kept = harness.snapshot(part, NOW);
@@ -350,9 +350,9 @@ class FlowAnalysisOperatorTest {
         assertNothingIsLeft();
     }
 
-    private void restart(Backend backend, int liveFlows, OperatorSubtaskState kept) throws Exception {
+    private void restart(Backend backend, long liveBytes, OperatorSubtaskState kept) throws Exception {
         harness.close();
-        harness = harness(backend, liveFlows);
+        harness = harness(backend, liveBytes);
         if (kept != null) {
             harness.initializeState(kept);
         }

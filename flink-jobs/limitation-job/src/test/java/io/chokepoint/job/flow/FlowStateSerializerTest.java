@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.AnalysisSettings.Layer;
-import io.chokepoint.analysis.FlowAnalysis;
-import io.chokepoint.analysis.batch.Run;
+import io.chokepoint.analysis.RunFolder;
+import io.chokepoint.analysis.TapFlow;
 import io.chokepoint.job.GoldenFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -49,13 +49,13 @@ class FlowStateSerializerTest {
         FlowState state = stateAfter(120);
         byte[] before = written(state);
 
-        state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP).finish(row -> {});
+        new RunFolder(AnalysisSettings.DEFAULT).finish(state.flow(AnalysisSettings.DEFAULT, TapRuns.TAP), row -> {});
 
         assertThat(written(state)).isEqualTo(before);
     }
 
     @ParameterizedTest
-    @CsvSource({"flow-mouse, 10", "flow-elephant, 120"})
+    @CsvSource({"flow-young, 5", "flow-mouse, 10", "flow-elephant, 120"})
     void theBytesOfVersion1AreRestored(String name, int dataPackets) throws IOException {
         byte[] golden = GoldenFile.bytes("state/v1/" + name + ".hex", () -> writtenAfter(dataPackets));
 
@@ -63,18 +63,19 @@ class FlowStateSerializerTest {
 
         assertThat(state.touchedMillis()).isEqualTo(TOUCHED_MILLIS);
         assertThat(state.timerMillis()).isEqualTo(TIMER_MILLIS);
-        assertThatCode(() -> state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP))
+        assertThatCode(() -> state.flow(AnalysisSettings.DEFAULT, TapRuns.TAP))
                 .as("state of version 1; until the first release -Dchokepoint.write=true writes it anew, later the"
                         + " analysis needs a new version")
                 .doesNotThrowAnyException();
-        FlowAnalysis analysis = state.analysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
-        assertThat(analysis.isMouse()).isEqualTo(dataPackets < 50);
+        TapFlow flow = state.flow(AnalysisSettings.DEFAULT, TapRuns.TAP);
+        assertThat(flow.isMouse()).isEqualTo(dataPackets < 50);
         List<TapRun> runs = TapRuns.packetByPacket(40_000, dataPackets);
-        Run last = TapRuns.decoded(runs.get(runs.size() - 2));
-        assertThat(analysis.lastPacketNanos()).isEqualTo(last.observedUntilNs());
-        List<String> taps = new ArrayList<>();
-        analysis.finish(row -> taps.add(row.identity().tap()));
-        assertThat(taps).isNotEmpty().containsOnly(TapRuns.TAP);
+        List<String> rows = new ArrayList<>();
+        TapRuns.fold(
+                new RunFolder(AnalysisSettings.DEFAULT), runs.get(runs.size() - 1), flow, TapRuns.encodedInto(rows));
+        assertThat(flow.isFinished()).isTrue();
+        List<String> expected = TapRuns.rowsOfTheCore(runs);
+        assertThat(rows).isNotEmpty().isEqualTo(expected.subList(expected.size() - rows.size(), expected.size()));
     }
 
     @Test
@@ -131,11 +132,8 @@ class FlowStateSerializerTest {
 
     /** Before the end mark. */
     private static FlowState stateAfter(int dataPackets) throws IOException {
-        FlowAnalysis analysis = new FlowAnalysis(AnalysisSettings.DEFAULT, TapRuns.TAP);
         List<TapRun> runs = TapRuns.packetByPacket(40_000, dataPackets);
-        for (TapRun run : runs.subList(0, runs.size() - 1)) {
-            analysis.onRun(TapRuns.decoded(run), 1, 1, row -> {});
-        }
-        return FlowState.of(analysis, TOUCHED_MILLIS, TIMER_MILLIS, new DataOutputSerializer(64));
+        TapFlow flow = TapRuns.folded(runs.subList(0, runs.size() - 1));
+        return FlowState.of(flow, TOUCHED_MILLIS, TIMER_MILLIS, new DataOutputSerializer(64));
     }
 }

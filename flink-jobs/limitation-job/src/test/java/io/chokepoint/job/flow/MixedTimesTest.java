@@ -26,7 +26,7 @@ class MixedTimesTest {
     private static final long IDLE_MILLIS = IDLE.toMillis();
     private static final long HOUR_MILLIS = Duration.ofHours(1).toMillis();
     private static final long WATERMARK_EVERY_MILLIS = 200;
-    private static final int LIVE_FLOWS = 2;
+    private static final int LIVE_BYTES = 1_000;
     private static final long NOW = 1_800_000_000_000L;
 
     private KeyedOneInputStreamOperatorTestHarness<FlowAtTap, TapRun, EncodedRow> harness;
@@ -35,7 +35,7 @@ class MixedTimesTest {
     void open() throws Exception {
         harness = new KeyedOneInputStreamOperatorTestHarness<>(
                 new FlowAnalysisOperator(
-                        new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments", LIVE_FLOWS)),
+                        new FlowAnalysisFunction(AnalysisSettings.DEFAULT, IDLE, "tcp-segments", LIVE_BYTES)),
                 TapRun::key,
                 FlowAtTap.type());
         harness.setup(

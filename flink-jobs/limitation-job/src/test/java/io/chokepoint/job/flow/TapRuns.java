@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.AnalysisSettings;
 import io.chokepoint.analysis.FlowAnalysis;
+import io.chokepoint.analysis.RunFolder;
+import io.chokepoint.analysis.TapFlow;
 import io.chokepoint.analysis.batch.DecodeStatus;
 import io.chokepoint.analysis.batch.Run;
 import io.chokepoint.analysis.batch.RunReader;
@@ -161,6 +163,21 @@ final class TapRuns {
                 new FlowAnalysis(AnalysisSettings.DEFAULT, runs.get(0).key().tap());
         runs.forEach(run -> analysis.onRun(decoded(run), 1, 1, sink));
         return analysis;
+    }
+
+    /** A flow into which runs were folded as the job does it. */
+    static TapFlow folded(List<TapRun> runs) {
+        TapFlow flow = new TapFlow(TAP);
+        RunFolder folder = new RunFolder(AnalysisSettings.DEFAULT);
+        for (TapRun run : runs) {
+            fold(folder, run, flow, row -> {});
+        }
+        return flow;
+    }
+
+    static void fold(RunFolder folder, TapRun run, TapFlow flow, RowSink out) {
+        assertThat(folder.read(run.bytes(), run.from(), run.length())).isEqualTo(DecodeStatus.OK);
+        folder.fold(flow, 1, 1, out);
     }
 
     /** The bytes of a row as text. */
