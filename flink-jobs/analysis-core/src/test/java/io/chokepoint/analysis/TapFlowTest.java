@@ -66,19 +66,21 @@ class TapFlowTest {
         assertThat(rows).isEmpty();
     }
 
-    /** The fiftieth data packet comes in a short run of a second that ends with it: its row is due with the next packet. */
+    /** Fifty packets that take few bytes: the row of their second is due with the next packet. */
     @Test
     void theRowOfAFlowThatJustGrewIsNotLate() {
-        PacketScript script = PacketScript.parse(Timeline.OPENING + """
+        PacketScript script = PacketScript.parse("""
+                flow A 10.0.0.1:40000 B 10.0.0.2:443
+                mss 1448
                 repeat 50 {
-                +0.001 A > B . +1448  ack 1
+                +0.000 A > B . +1448  ack 1
                 }
                 +1.500 A > B . +1448  ack 1
                 """);
         List<RunSpec> runs = RunCutter.PROBE.cut(script.flow(), script.packets());
         Tap tap = new Tap().takeAll(runs);
 
-        assertThat(tap.rows()).isNotEmpty();
+        assertThat(Tap.encode(runs.get(0)).length).isLessThan(640);
         assertThat(tap.rows().get(0).get(RowField.DATA_PACKETS)).isEqualTo(50);
     }
 
@@ -97,10 +99,23 @@ class TapFlowTest {
 
     @Test
     void aFlowOfAnotherSessionIsAnotherFlow() {
-        Tap tap = new Tap().takeAll(RUNS.subList(0, 1)).nextSession().takeAll(RUNS.subList(1, 2));
+        List<RunSpec> runs = new RunCutter(4, true, true).cut(YOUNG.flow(), YOUNG.packets());
+
+        Tap tap = new Tap().takeAll(runs.subList(0, 1)).nextSession().takeAll(runs.subList(1, 2));
 
         assertThat(tap.fates()).containsExactly(CONTRIBUTED, CONTRIBUTED_AFTER_HOLE);
-        assertThat(tap.rows()).hasSizeGreaterThanOrEqualTo(1);
+        assertThat(tap.rows()).hasSize(1);
+    }
+
+    /** Its end comes with its last packets, as of most flows. */
+    @Test
+    void aFlowOfOneRunEndsWithIt() {
+        RunSpec run = RUNS.get(0);
+
+        fold(new RunSpec(run.flow(), run.flowStartNs(), 0, run.observedUntilNs(), "FIN", run.packets()));
+
+        assertThat(flow.isFinished()).isTrue();
+        assertThat(rows).isEqualTo(Tap.rowsOf(RUNS));
     }
 
     /** Restored from its state after any of its runs, each of which brings one packet. */
