@@ -16,12 +16,13 @@
 #include <xxhash.h>
 
 #define HASH_BLOCK_BYTES (1u << 18)
-#define READ_BYTES       (1u << 17)
+#define READ_BYTES       (1u << 16)
 
 struct ckp_capture {
     const char *name; /* for people */
     FILE *stream;     /* pcap's, once there is one */
     pcap_t *pcap;
+    char *buffer;              /* the stream's */
     struct ckp_filter *filter; /* or NULL */
     bool is_regular;
     struct ckp_pipe pipe; /* if it is none */
@@ -78,11 +79,14 @@ static bool check_format(struct ckp_capture *capture, FILE *stream, char *why, s
 }
 
 /* libpcap reads a frame in two small pieces: the default of 4 KiB a system call and a lock a piece
- * would cost more than all of decoding. */
-static void make_fast(FILE *stream)
+ * would cost more than all of decoding. The buffer is ours, for without one setvbuf() of glibc
+ * takes no heed of the size. */
+static void make_fast(struct ckp_capture *capture)
 {
-    setvbuf(stream, NULL, _IOFBF, READ_BYTES);
-    __fsetlocking(stream, FSETLOCKING_BYCALLER);
+    capture->buffer = malloc(READ_BYTES);
+    if (capture->buffer)
+        setvbuf(capture->stream, capture->buffer, _IOFBF, READ_BYTES);
+    __fsetlocking(capture->stream, FSETLOCKING_BYCALLER);
 }
 
 /* Opens what can be read. @return NULL with errno */
@@ -157,7 +161,7 @@ struct ckp_capture *ckp_capture_open(const char *path, char *why, size_t why_siz
     capture->name = strcmp(path, "-") == 0 ? "standard input" : path;
     capture->stream = open_bytes(capture, path);
     if (capture->stream) {
-        make_fast(capture->stream);
+        make_fast(capture);
         return capture;
     }
     snprintf(why, why_size, "%s cannot be read: %s", capture->name, strerror(errno));
@@ -181,6 +185,7 @@ void ckp_capture_close(struct ckp_capture *capture)
         pcap_close(capture->pcap);
     if (capture->stream)
         fclose(capture->stream);
+    free(capture->buffer);
     free(capture);
 }
 
