@@ -63,7 +63,12 @@ public final class JobOptions {
                 "File with its password, on the TaskManagers; else the password is taken from "
                         + "CHOKEPOINT_CLICKHOUSE_WRITER_PASSWORD where the job is submitted."),
         INSERT_ROWS("number", "100000", null, "Most rows of an insert."),
-        INSERT_DELAY("duration", "1 s", null, "Longest time from a row to its insert."),
+        INSERT_DELAY(
+                "duration",
+                "250 ms",
+                null,
+                "Longest time from the row of an interval that has ended within the last 10 s to its insert; other rows "
+                        + "may wait four times as long."),
         INSERT_MEMORY("size", "64 mb", null, "Most bytes of rows that wait for ClickHouse; then the job waits, too.");
 
         private final String form;

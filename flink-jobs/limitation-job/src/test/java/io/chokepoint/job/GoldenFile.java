@@ -22,17 +22,29 @@ public final class GoldenFile {
 
     /** The bytes of a file; {@code now} makes what this program would write. */
     public static byte[] bytes(String name, Supplier<byte[]> now) {
-        Path file =
-                Path.of(System.getProperty("chokepoint.root"), "flink-jobs/limitation-job/src/test/resources", name);
+        Path file = file(name);
         try {
             if (Boolean.getBoolean("chokepoint.write")) {
                 Files.createDirectories(file.getParent());
                 Files.writeString(file, lines(HexFormat.of().formatHex(now.get())));
             }
-            return HexFormat.of().parseHex(Files.readString(file).replace("\n", ""));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return bytes(name);
+    }
+
+    /** The same of a version that this program reads and no longer writes. */
+    public static byte[] bytes(String name) {
+        try {
+            return HexFormat.of().parseHex(Files.readString(file(name)).replace("\n", ""));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Path file(String name) {
+        return Path.of(System.getProperty("chokepoint.root"), "flink-jobs/limitation-job/src/test/resources", name);
     }
 
     private static String lines(String digits) {

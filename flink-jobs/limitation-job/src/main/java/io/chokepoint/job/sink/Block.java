@@ -10,15 +10,23 @@ import java.util.stream.IntStream;
 /** Rows of one table that are inserted together. */
 final class Block {
     private final Table table;
+    private final List<String> columns;
     private final long openedNanos;
     private byte[] bytes = new byte[1 << 16];
     private int[] ends = new int[256];
     private int[] days = new int[256];
     private int rows;
+    private boolean isAwaited;
 
     /** {@code openedNanos}: when its first row came, by a clock that only goes forward. */
     Block(Table table, long openedNanos) {
+        this(table, table.columns(), openedNanos);
+    }
+
+    /** The same, of rows that another version of the job may have encoded: {@code columns} are in the order of their bytes. */
+    Block(Table table, List<String> columns, long openedNanos) {
         this.table = table;
+        this.columns = columns;
         this.openedNanos = openedNanos;
     }
 
@@ -37,8 +45,21 @@ final class Block {
         rows++;
     }
 
+    /** From now on it has a row that is awaited. */
+    void setAwaited() {
+        isAwaited = true;
+    }
+
+    boolean isAwaited() {
+        return isAwaited;
+    }
+
     Table table() {
         return table;
+    }
+
+    List<String> columns() {
+        return columns;
     }
 
     long openedNanos() {
@@ -82,13 +103,13 @@ final class Block {
                 .mapToInt(Integer::intValue)
                 .toArray();
         List<Block> blocks = new ArrayList<>();
-        Block open = new Block(table, openedNanos);
+        Block open = new Block(table, columns, openedNanos);
         int daysInOpen = 0;
         for (int i = 0; i < order.length; i++) {
             boolean isNewDay = i == 0 || days[order[i]] != days[order[i - 1]];
             if (isNewDay && daysInOpen == maxDays) {
                 blocks.add(open);
-                open = new Block(table, openedNanos);
+                open = new Block(table, columns, openedNanos);
                 daysInOpen = 0;
             }
             daysInOpen += isNewDay ? 1 : 0;

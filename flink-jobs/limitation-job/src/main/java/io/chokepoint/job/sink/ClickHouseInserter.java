@@ -63,9 +63,12 @@ final class ClickHouseInserter implements Inserter {
     public void insert(Block block, int firstRow, int endRow) throws IOException, RowsRefused, InterruptedException {
         int from = block.startOf(firstRow);
         InputStream rows = new ByteArrayInputStream(block.bytes(), from, block.startOf(endRow) - from);
-        Table table = block.table();
         try (InsertResponse response = client.insert(
-                        table.tableName(), table.columns(), rows, ClickHouseFormat.RowBinary, new InsertSettings())
+                        block.table().tableName(),
+                        block.columns(),
+                        rows,
+                        ClickHouseFormat.RowBinary,
+                        new InsertSettings())
                 .get()) {
             response.getWrittenRows();
         } catch (ExecutionException e) {

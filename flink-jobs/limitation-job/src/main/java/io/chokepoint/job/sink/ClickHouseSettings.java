@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param url of the HTTP interface
  * @param secret the password, or where it is read when the sink starts
  * @param maxRows of an insert
- * @param maxDelay from a row to its insert
+ * @param maxDelay from a row that is awaited to its insert
  * @param maxBytes that may wait
  */
 public record ClickHouseSettings(

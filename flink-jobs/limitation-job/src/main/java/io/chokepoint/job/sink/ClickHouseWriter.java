@@ -6,8 +6,8 @@ import java.util.List;
 import org.apache.flink.api.connector.sink2.StatefulSinkWriter;
 
 /**
- * Sends rows in large blocks. At a checkpoint it sends what it has; what ClickHouse does not take then, because it is
- * away, becomes part of the checkpoint, so that checkpoints go on and nothing is lost.
+ * Sends rows in large blocks. What ClickHouse has not confirmed at a checkpoint becomes part of it, so that neither waits
+ * for the other: rows come no later for it, and checkpoints go on while ClickHouse is away.
  */
 final class ClickHouseWriter implements StatefulSinkWriter<EncodedRow, UnsentRows> {
     private final Outbox outbox;
@@ -23,7 +23,9 @@ final class ClickHouseWriter implements StatefulSinkWriter<EncodedRow, UnsentRow
 
     @Override
     public void flush(boolean endOfInput) throws IOException, InterruptedException {
-        outbox.flush(endOfInput);
+        if (endOfInput) {
+            outbox.flush();
+        }
     }
 
     @Override

@@ -15,12 +15,18 @@ public final class EncodedRow {
     private final Table table;
     private final int day;
     private final byte[] bytes;
+    private final boolean isAwaited;
 
     /** {@code day} since the epoch names the partition; 0 where a table has none. */
     EncodedRow(Table table, int day, byte[] bytes) {
+        this(table, day, bytes, false);
+    }
+
+    EncodedRow(Table table, int day, byte[] bytes, boolean isAwaited) {
         this.table = table;
         this.day = day;
         this.bytes = bytes;
+        this.isAwaited = isAwaited;
     }
 
     /** Where it belongs. */
@@ -38,6 +44,11 @@ public final class EncodedRow {
         return bytes;
     }
 
+    /** Whether somebody may be looking out for it. Decides when it is inserted, and nothing else. */
+    public boolean isAwaited() {
+        return isAwaited;
+    }
+
     /** For Flink. */
     public static TypeInformation<EncodedRow> type() {
         return new ValueType<>(EncodedRow.class, new Serializer());
@@ -52,6 +63,7 @@ public final class EncodedRow {
         public void serialize(EncodedRow row, DataOutputView target) throws IOException {
             target.writeByte(row.table.ordinal());
             target.writeInt(row.day);
+            target.writeBoolean(row.isAwaited);
             target.writeInt(row.bytes.length);
             target.write(row.bytes);
         }
@@ -60,9 +72,10 @@ public final class EncodedRow {
         public EncodedRow deserialize(DataInputView source) throws IOException {
             Table table = TABLES[source.readByte()];
             int day = source.readInt();
+            boolean isAwaited = source.readBoolean();
             byte[] bytes = new byte[source.readInt()];
             source.readFully(bytes);
-            return new EncodedRow(table, day, bytes);
+            return new EncodedRow(table, day, bytes, isAwaited);
         }
 
         @Override

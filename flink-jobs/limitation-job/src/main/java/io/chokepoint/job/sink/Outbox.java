@@ -25,12 +25,14 @@ import org.slf4j.LoggerFactory;
  */
 final class Outbox implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
+    /** An insert costs as much as a thousand rows, so those that nobody awaits wait so many times as long. */
+    private static final int PATIENCE_OF_OTHERS = 4;
+
     /** ClickHouse refuses a block of more daily partitions than this by default. */
     private static final int MAX_DAYS_PER_INSERT = 100;
 
     private static final long FIRST_RETRY_MILLIS = 100;
     private static final long LAST_RETRY_MILLIS = 30_000;
-    private static final long FLUSH_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long CLOSE_PATIENCE_MILLIS = 2_000;
 
     private final Inserter inserter;
@@ -53,10 +55,14 @@ final class Outbox implements AutoCloseable {
      * When a block is sent, and how much may wait.
      *
      * @param maxRows of a block
-     * @param maxDelayNanos from the first row of a block until it is sent
+     * @param maxDelayNanos from the first row of a block with one that is awaited until it is sent
      * @param maxBytes of all blocks together
      */
     record Limits(int maxRows, long maxDelayNanos, long maxBytes) {
+        long maxDelayNanos(Block block) {
+            return block.isAwaited() ? maxDelayNanos : PATIENCE_OF_OTHERS * maxDelayNanos;
+        }
+
         /** A block is sent early enough for the next one to be filled meanwhile. */
         long maxBlockBytes() {
             return maxBytes / 2;
@@ -93,6 +99,10 @@ final class Outbox implements AutoCloseable {
                 open.put(row.table(), block);
                 workCame.signal(); // it now has a deadline
             }
+            if (row.isAwaited() && !block.isAwaited()) {
+                block.setAwaited();
+                workCame.signal(); // which is an earlier one
+            }
             block.add(row.bytes(), row.day());
             waitingBytes += row.bytes().length;
             if (block.rows() >= limits.maxRows() || block.byteCount() >= limits.maxBlockBytes()) {
@@ -115,18 +125,14 @@ final class Outbox implements AutoCloseable {
         }
     }
 
-    /**
-     * Sends everything. Returns when ClickHouse has it, or, unless {@code toTheLast}, when ClickHouse is away: the rest is
-     * then in {@link #unsent}.
-     */
-    void flush(boolean toTheLast) throws IOException, InterruptedException {
+    /** Sends everything; returns when ClickHouse has it. */
+    void flush() throws IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
             sealAll();
-            long patienceNanos = FLUSH_PATIENCE_NANOS;
-            while (waitingBytes > 0 && (toTheLast || (!stalled && patienceNanos > 0))) {
+            while (waitingBytes > 0) {
                 throwFailure();
-                patienceNanos = workDone.awaitNanos(toTheLast ? FLUSH_PATIENCE_NANOS : patienceNanos);
+                workDone.await();
             }
             throwFailure();
         } finally {
@@ -211,14 +217,15 @@ final class Outbox implements AutoCloseable {
                 long now = System.nanoTime();
                 long patienceNanos = Long.MAX_VALUE;
                 for (Block block : List.copyOf(open.values())) {
-                    long leftNanos = limits.maxDelayNanos() - (now - block.openedNanos());
+                    long leftNanos = limits.maxDelayNanos(block) - (now - block.openedNanos());
                     patienceNanos = Math.min(patienceNanos, leftNanos);
                     if (leftNanos <= 0) {
                         seal(block);
                     }
                 }
-                if (!sealed.isEmpty()) {
-                    inDelivery = sealed.poll();
+                inDelivery = first(sealed);
+                if (inDelivery != null) {
+                    sealed.remove(inDelivery);
                     return inDelivery;
                 }
                 workCame.awaitNanos(patienceNanos);
@@ -227,6 +234,16 @@ final class Outbox implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Of interval rows, if there are any: blocks of one table are delivered in their order, tables have none. */
+    private static @Nullable Block first(Deque<Block> blocks) {
+        for (Block block : blocks) {
+            if (block.table() == Table.LIMITATION_INTERVALS) {
+                return block;
+            }
+        }
+        return blocks.peek();
     }
 
     private void done(Block block) {
@@ -298,7 +315,6 @@ final class Outbox implements AutoCloseable {
         lock.lock();
         try {
             stalled = now;
-            workDone.signalAll();
         } finally {
             lock.unlock();
         }

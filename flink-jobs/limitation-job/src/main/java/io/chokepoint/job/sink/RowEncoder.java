@@ -5,14 +5,29 @@ import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import java.time.InstantSource;
 
 /** Makes the bytes of rows; a row that its table could not hold becomes one of {@link Table#REJECTED_ROWS}. */
 public final class RowEncoder {
+    private static final long NANOS_PER_MILLI = 1_000_000;
     private static final long NANOS_PER_DAY = 86_400_000_000_000L;
+    /** Who watches flows looks at newer intervals; older ones come of captures, or of what has waited in Kafka. */
+    private static final long NEWS_NANOS = 10_000_000_000L;
+
     private static final StoredColumn[] COLUMNS = StoredColumn.ALL.toArray(new StoredColumn[0]);
     private static final MinuteColumn[] MINUTE_COLUMNS = MinuteColumn.ALL.toArray(new MinuteColumn[0]);
 
+    private final InstantSource clock;
     private final RowBinary out = new RowBinary();
+
+    public RowEncoder() {
+        this(InstantSource.system());
+    }
+
+    /** {@code clock} tells which rows are awaited. */
+    RowEncoder(InstantSource clock) {
+        this.clock = clock;
+    }
 
     /** Equal rows have equal bytes. */
     public EncodedRow encode(Row row) {
@@ -29,7 +44,11 @@ public final class RowEncoder {
             }
         }
         int day = (int) Math.floorDiv(row.get(RowField.INTERVAL_START), NANOS_PER_DAY);
-        return new EncodedRow(table, day, out.toByteArray());
+        return new EncodedRow(table, day, out.toByteArray(), table == Table.LIMITATION_INTERVALS && isNews(row));
+    }
+
+    private boolean isNews(Row row) {
+        return row.get(RowField.INTERVAL_END) > clock.millis() * NANOS_PER_MILLI - NEWS_NANOS;
     }
 
     /** Equal rows have equal bytes. */

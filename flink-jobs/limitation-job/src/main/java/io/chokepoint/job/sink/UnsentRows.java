@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.util.List;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /** Part of a checkpoint: rows of one table that ClickHouse had not confirmed. */
@@ -20,9 +21,12 @@ public final class UnsentRows {
         return block;
     }
 
-    /** Version 1: table by name, number of rows, then day, length and bytes of each. */
+    /**
+     * Version 2: table by name, its columns, number of rows, then day, length and bytes of each. Version 1 told no columns:
+     * they are those of the table.
+     */
     static final class Serializer implements SimpleVersionedSerializer<UnsentRows> {
-        private static final int VERSION = 1;
+        private static final int VERSION = 2;
 
         @Override
         public int getVersion() {
@@ -35,6 +39,10 @@ public final class UnsentRows {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream(block.byteCount() + 8 * block.rows() + 64);
             DataOutputStream out = new DataOutputStream(bytes);
             out.writeUTF(block.table().name());
+            out.writeInt(block.columns().size());
+            for (String column : block.columns()) {
+                out.writeUTF(column);
+            }
             out.writeInt(block.rows());
             for (int row = 0; row < block.rows(); row++) {
                 int from = block.startOf(row);
@@ -48,11 +56,13 @@ public final class UnsentRows {
 
         @Override
         public UnsentRows deserialize(int version, byte[] serialized) throws IOException {
-            if (version != VERSION) {
-                throw new IOException("unsent rows have version " + version + ", expected " + VERSION);
+            if (version < 1 || version > VERSION) {
+                throw new IOException("unsent rows have version " + version + ", expected 1 to " + VERSION);
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(serialized));
-            Block block = new Block(Table.valueOf(in.readUTF()), System.nanoTime());
+            Table table = Table.valueOf(in.readUTF());
+            List<String> columns = version == 1 ? table.columns() : readColumns(in);
+            Block block = new Block(table, columns, System.nanoTime());
             for (int left = in.readInt(); left > 0; left--) {
                 int day = in.readInt();
                 byte[] row = new byte[in.readInt()];
@@ -60,6 +70,14 @@ public final class UnsentRows {
                 block.add(row, day);
             }
             return new UnsentRows(block);
+        }
+
+        private static List<String> readColumns(DataInputStream in) throws IOException {
+            String[] columns = new String[in.readInt()];
+            for (int i = 0; i < columns.length; i++) {
+                columns[i] = in.readUTF();
+            }
+            return List.of(columns);
         }
     }
 }

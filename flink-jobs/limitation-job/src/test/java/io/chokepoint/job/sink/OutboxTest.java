@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,10 @@ class OutboxTest {
         return new EncodedRow(Table.FLOWS, 7, text.getBytes(StandardCharsets.US_ASCII));
     }
 
+    private static EncodedRow interval(String text) {
+        return new EncodedRow(Table.LIMITATION_INTERVALS, 7, text.getBytes(StandardCharsets.US_ASCII));
+    }
+
     @Test
     void aFlushDeliversEverythingInOrder() throws Exception {
         Memory table = new Memory();
@@ -42,7 +47,7 @@ class OutboxTest {
             for (String text : List.of("a", "b", "c", "d", "e")) {
                 outbox.add(row(text));
             }
-            outbox.flush(false);
+            outbox.flush();
 
             assertThat(table.rows(Table.FLOWS)).containsExactly("a", "b", "c", "d", "e");
             assertThat(outbox.unsent()).isEmpty();
@@ -65,13 +70,39 @@ class OutboxTest {
     }
 
     @Test
+    void rowsOfIntervalsLeaveFirstAndThoseOfATableInTheirOrder() throws Exception {
+        Memory table = new Memory();
+        table.open = new Semaphore(0);
+        try (Outbox outbox = outbox(table, 1, 1000).start()) {
+            outbox.add(row("under way"));
+            table.entered.await();
+            outbox.add(row("flow"));
+            outbox.add(interval("a"));
+            outbox.add(interval("b"));
+            table.open.release(4);
+            outbox.flush();
+        }
+        assertThat(table.order).containsExactly("under way", "a", "b", "flow");
+    }
+
+    @Test
+    void aRowThatIsAwaitedHastensItsBlock() {
+        Outbox.Limits limits = new Outbox.Limits(1000, NEVER / 2, 1000);
+        Block block = new Block(Table.LIMITATION_INTERVALS, 0);
+
+        assertThat(limits.maxDelayNanos(block)).isEqualTo(2 * NEVER);
+        block.setAwaited();
+        assertThat(limits.maxDelayNanos(block)).isEqualTo(NEVER / 2);
+    }
+
+    @Test
     void whatFailsIsTriedAgain() throws Exception {
         Memory table = new Memory();
         table.failures.set(2);
         try (Outbox outbox = outbox(table, 10, 1000).start()) {
             outbox.add(row("a"));
             outbox.add(row("b"));
-            outbox.flush(true);
+            outbox.flush();
 
             assertThat(outbox.isStalled()).isFalse();
         }
@@ -87,7 +118,7 @@ class OutboxTest {
             for (String text : List.of("a", "b", "poison", "c", "d", "e", "f")) {
                 outbox.add(row(text));
             }
-            outbox.flush(true);
+            outbox.flush();
         }
 
         assertThat(table.rows(Table.FLOWS)).containsExactly("a", "b", "c", "d", "e", "f");
@@ -107,7 +138,7 @@ class OutboxTest {
         try (Outbox outbox = outbox(table, 100, 10_000).start()) {
             outbox.add(row("poison"));
             outbox.add(row("a"));
-            outbox.flush(true);
+            outbox.flush();
         }
 
         assertThat(table.rows(Table.FLOWS)).containsExactly("a");
@@ -132,7 +163,7 @@ class OutboxTest {
 
             table.open.release(3);
             third.get(10, TimeUnit.SECONDS);
-            outbox.flush(true);
+            outbox.flush();
         }
         assertThat(table.rows(Table.FLOWS)).containsExactly("aa", "bb", "cc");
     }
@@ -152,7 +183,7 @@ class OutboxTest {
         try (Outbox outbox = outbox(table, 10, 4).start()) {
             outbox.add(row("far too long"));
             outbox.add(row("a"));
-            outbox.flush(true);
+            outbox.flush();
         }
         assertThat(table.rows(Table.FLOWS)).containsExactly("far too long", "a");
     }
@@ -181,20 +212,27 @@ class OutboxTest {
                     .block());
         }
         try (outbox) {
-            outbox.start().flush(true);
+            outbox.start().flush();
         }
         assertThat(back.rows(Table.FLOWS)).containsExactly("a", "b", "c");
     }
 
     @Test
-    void aCheckpointHoldsWhatIsInDeliveryToo() throws Exception {
-        Memory table = new Memory();
-        table.open = new Semaphore(0);
-        try (Outbox outbox = outbox(table, 1, 1000).start()) {
-            outbox.add(row("a"));
-            table.entered.await();
+    void aCheckpointWaitsForNobodyAndHoldsWhatIsInDeliveryToo() throws Exception {
+        Memory slow = new Memory();
+        slow.open = new Semaphore(0);
+        ClickHouseWriter writer = new ClickHouseWriter(outbox(slow, 2, 1000).start());
+        try (writer) {
+            for (String text : List.of("a", "b", "c")) {
+                writer.write(row(text), null);
+            }
+            slow.entered.await();
+            writer.flush(false);
 
-            assertThat(outbox.unsent()).hasSize(1);
+            assertThat(writer.snapshotState(1))
+                    .extracting(rows -> rows.block().rows())
+                    .containsExactly(2, 1);
+            assertThat(slow.rows(Table.FLOWS)).isEmpty();
         }
     }
 
@@ -209,7 +247,7 @@ class OutboxTest {
         try (Outbox outbox = outbox(broken, 1, 1000).start()) {
             outbox.add(row("a"));
 
-            assertThatThrownBy(() -> outbox.flush(true))
+            assertThatThrownBy(() -> outbox.flush())
                     .isInstanceOf(IOException.class)
                     .hasRootCauseMessage("a bug");
         }
@@ -233,6 +271,7 @@ class OutboxTest {
     /** Tables that are lists; fails, refuses or blocks when told to. */
     private static class Memory implements Inserter {
         private final Map<Table, List<String>> tables = new HashMap<>();
+        private final List<String> order = Collections.synchronizedList(new ArrayList<>());
         private final AtomicInteger failures = new AtomicInteger();
         private final CountDownLatch entered = new CountDownLatch(1);
         private final Semaphore inserted = new Semaphore(0);
@@ -261,6 +300,7 @@ class OutboxTest {
                 tables.computeIfAbsent(block.table(), table -> new ArrayList<>())
                         .addAll(rows);
             }
+            order.addAll(rows);
             inserted.release();
         }
 

@@ -13,6 +13,8 @@ import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.books.Span;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +43,26 @@ class RowEncoderTest {
                 .set(RowField.INTERVAL_END, START + 1)
                 .set(RowField.VERSION, 2)
                 .set(RowField.ROOT_CAUSE, 3);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "LIMITATION_INTERVALS, 9, true",
+        "LIMITATION_INTERVALS, 10, false",
+        "LIMITATION_INTERVALS, -5, true",
+        "FLOWS, 0, false"
+    })
+    void intervalsThatEndedJustNowAreAwaited(Row.Table table, long secondsAgo, boolean isAwaited) {
+        Instant end = Instant.ofEpochSecond(0, START);
+        RowEncoder encoder = new RowEncoder(InstantSource.fixed(end.plusSeconds(secondsAgo)));
+        Row row = new Row(table, IDENTITY)
+                .set(RowField.DIRECTION, 1)
+                .set(RowField.INTERVAL_START, START - 1)
+                .set(RowField.INTERVAL_END, START)
+                .set(RowField.VERSION, 2)
+                .set(RowField.ROOT_CAUSE, 3);
+
+        assertThat(encoder.encode(row).isAwaited()).isEqualTo(isAwaited);
     }
 
     @Test
