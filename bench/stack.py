@@ -96,7 +96,7 @@ class Stack:
         """Waits until all packets that were delivered had their fate in the tables, and no more rows come."""
         fates = "'contributed', 'contributed_after_hole', 'repeated', 'malformed'"
         question = (
-            f"SELECT (SELECT sum(packets) FROM ledger WHERE fate IN ({fates})), (SELECT count() FROM flows), "
+            f"SELECT (SELECT sum(packets) FROM ledger WHERE fate IN ({fates})), (SELECT count() FROM flows_stored), "
             "(SELECT count() FROM rejected_rows)"
         )
         deadline = time.monotonic() + deadline_seconds
