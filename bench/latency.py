@@ -20,10 +20,12 @@ sys.dont_write_bytecode = True
 from stack import ROOT, Stack, run  # noqa: E402
 
 PROBE = ROOT / "build/probe/chokepoint-probe"
+PORT = "net_af_packet0,iface=watch0,blocksz=65536,framesz=2048,framecnt=16384"  # as probe/README.md advises
 ASK_EVERY_SECONDS = 0.1
 WARM_UP_SECONDS = 20  # in which the just-in-time compiler is at work
 AFTERWARDS_SECONDS = 10
 READY_SECONDS = 60
+SLEEPING = ["--timer=nano", "--pps-multi=50"]  # of two cores, the sender would otherwise spend half of one on the time
 
 
 def make_interfaces():
@@ -82,7 +84,7 @@ def quantile(latencies, share):
 def play(stack, probe, ledger, capture, rate, seconds):
     await_ready(probe, ledger)
     sender = subprocess.Popen(
-        ["tcpreplay", "-q", "-i", "send0", f"--pps={rate}", f"--duration={seconds}", capture],
+        ["tcpreplay", "-q", "-i", "send0", f"--pps={rate}", f"--duration={seconds}", *SLEEPING, capture],
         stdout=subprocess.DEVNULL,
     )
     start = time.time()
@@ -99,7 +101,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="chokepoint-latency-") as home, Stack(Path(home)) as stack:
         ledger = Path(home) / "ledger.json"
         probe = subprocess.Popen(
-            [PROBE, "--tap", "bench", "--port", "net_af_packet0,iface=watch0", "--kafka", stack.env["CHOKEPOINT_KAFKA"],
+            [PROBE, "--tap", "bench", "--port", PORT, "--kafka", stack.env["CHOKEPOINT_KAFKA"],
              "--metrics", "127.0.0.1:9465", "--ledger", ledger]  # fmt: skip
         )
         try:

@@ -71,7 +71,7 @@ Inserted in {insert_seconds} s and merged in {merge_seconds} s.
 LATENCY = """
 ## From the end of an interval to a row that can be queried
 
-`bench/latency.py`, with all of it on this machine: a capture is sent to a veth interface, whose other end a live probe watches
+`bench/latency.py`, with all of it on this machine: a capture is sent to a veth interface, 50 packets at a time, whose other end a live probe watches
 (`net_af_packet`), through Kafka, Flink and ClickHouse. The table is asked ten times a second; a row's latency is when it was first seen less
 the end of its interval. A row is written when its flow's next packet comes or, of a silent flow, with the mark a second after the last.
 The first 20 s, in which programs are compiled, are left out.
