@@ -17,6 +17,7 @@ final class Cluster {
     private static final Pattern TABLE = Pattern.compile("(?m)^CREATE TABLE IF NOT EXISTS (\\w+)( AS (\\w+))?$");
     private static final Pattern ENGINE = Pattern.compile("(?m)^ENGINE = ReplacingMergeTree(?:\\((\\w+)\\))?$");
     private static final Pattern VIEW = Pattern.compile("(?m)^CREATE OR REPLACE VIEW (\\w+)$");
+    private static final Pattern ALTER = Pattern.compile("(?m)^ALTER TABLE (\\w+)$");
     private static final Pattern SHARDED_BY = Pattern.compile("(?m)^    (path_id|flow_id|tap|row) ");
 
     private final String name;
@@ -39,6 +40,12 @@ final class Cluster {
         Matcher engine = ENGINE.matcher(statement);
         if (table.find() && engine.find()) {
             return table(statement, table, engine);
+        }
+        Matcher alter = ALTER.matcher(statement);
+        if (alter.find()) { // the rows first: what stands in front asks them for all of its columns
+            return List.of(
+                    alter.replaceFirst("ALTER TABLE $1_local ON CLUSTER " + name),
+                    alter.replaceFirst("ALTER TABLE $1 ON CLUSTER " + name));
         }
         Matcher view = VIEW.matcher(statement);
         return List.of(view.replaceFirst("CREATE OR REPLACE VIEW $1 ON CLUSTER " + name));

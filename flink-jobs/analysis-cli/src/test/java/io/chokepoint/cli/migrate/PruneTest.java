@@ -86,5 +86,9 @@ class PruneTest {
             """);
         assertThat(new Cluster("main", "db").statements("CREATE OR REPLACE VIEW v\n(x)"))
                 .containsExactly("CREATE OR REPLACE VIEW v ON CLUSTER main\n(x)");
+        assertThat(new Cluster("main", "db").statements("ALTER TABLE rows_stored\n    ADD COLUMN x String"))
+                .containsExactly(
+                        "ALTER TABLE rows_stored_local ON CLUSTER main\n    ADD COLUMN x String",
+                        "ALTER TABLE rows_stored ON CLUSTER main\n    ADD COLUMN x String");
     }
 }
