@@ -306,7 +306,8 @@ public final class FlowAnalysis {
                             path.receiverSide().lifeMinimum(),
                             Math.round(path.capacityBitsPerSecond()));
             if (observation != null) {
-                out.observe(observation);
+                FlowIdentity flow = identity();
+                out.observe(observation.between(flow.clientTenant(), flow.serverTenant()));
             }
         }
     }

@@ -2,6 +2,7 @@
 package io.chokepoint.cli.analyze;
 
 import io.chokepoint.analysis.group.BottleneckGroup;
+import io.chokepoint.analysis.group.GroupWindow;
 import io.chokepoint.analysis.group.Grouping;
 import io.chokepoint.analysis.group.Observation;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ final class TapGroups {
     private final TreeMap<Long, Window> windows = new TreeMap<>();
     private long judgedUntilNanos = Long.MIN_VALUE;
     private long observations;
+    private long repeated;
     private long evicted;
     private long late;
 
@@ -43,8 +45,8 @@ final class TapGroups {
         }
         Window window = windows.computeIfAbsent(start, at -> new Window());
         window.observations.add(observation);
-        window.all++;
-        if (window.observations.size() > Grouping.MAX_KEPT) {
+        window.books = window.books.withOneMore();
+        if (window.books.isFull()) {
             thin(window);
         }
         while (windows.firstKey() + Grouping.WINDOW_NANOS + PATIENCE_NANOS <= observation.startNanos()) {
@@ -64,20 +66,25 @@ final class TapGroups {
         Window window = first.getValue();
         judgedUntilNanos = first.getKey() + Grouping.WINDOW_NANOS;
         thin(window);
-        Grouping.judge(tap, first.getKey(), window.observations, Grouping.version(generation, window.all), List.of())
+        window.books
+                .tell(tap, first.getKey(), generation, window.observations)
+                .groups()
                 .forEach(out);
     }
 
     private void thin(Window window) {
-        List<Observation> largest = Grouping.largest(window.observations);
-        evicted += window.observations.size() - largest.size();
-        window.observations = largest;
+        GroupWindow.Thinned thinned = window.books.thin(window.observations);
+        repeated += thinned.repeated();
+        evicted += thinned.evicted();
+        window.observations = new ArrayList<>(thinned.kept());
+        window.books = thinned.window();
     }
 
-    /** Seconds of flows in which a queue stood: used = all − evicted − late. */
+    /** Seconds of flows in which a queue stood: used = all − repeated − evicted − late. */
     Map<String, Long> counters() {
         Map<String, Long> counters = new LinkedHashMap<>();
         counters.put("observations", observations);
+        counters.put("observations_repeated", repeated);
         counters.put("observations_evicted", evicted);
         counters.put("observations_late", late);
         return counters;
@@ -85,6 +92,6 @@ final class TapGroups {
 
     private static final class Window {
         private List<Observation> observations = new ArrayList<>();
-        private long all;
+        private GroupWindow books = GroupWindow.EMPTY;
     }
 }

@@ -45,6 +45,7 @@ public final class GroupValues {
         columns.put("member_directions", each(members, member -> label(member.direction())));
         columns.put("member_bytes", each(members, Member::layerBytes));
         columns.put("member_shares", each(members, member -> member.layerBytes() / bytes));
+        columns.put("tenants", group.tenants());
         return columns;
     }
 

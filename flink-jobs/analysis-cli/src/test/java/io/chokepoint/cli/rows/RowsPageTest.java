@@ -69,10 +69,10 @@ class RowsPageTest {
                 1,
                 1,
                 1,
-                List.of(new Member(1, Direction.CLIENT_TO_SERVER, 1)));
+                List.of(new Member(1, Direction.CLIENT_TO_SERVER, 1, List.of())));
         Map<String, Object> json = GroupValues.of(group);
         json.remove("record");
-        Map<String, String> view = comments("V021__bottleneck_groups.sql");
+        Map<String, String> view = comments("V033__bottleneck_groups.sql");
 
         assertThat(view.keySet()).containsExactlyElementsOf(json.keySet());
         assertThat(Files.readString(ROOT.resolve("docs/groups.md")))

@@ -13,7 +13,7 @@ import java.util.List;
  * @param tap name of the tap
  * @param windowStartNanos begin of the window, ns since the epoch
  * @param groupId names the group within tap and window: that of its first member by name, so most groups keep it
- * @param version of rows with the same key the highest counts: analysis generation × 2³² + observations behind it
+ * @param version of rows with the same key the highest counts: analysis generation × 2⁴⁸ + bytes behind it
  * @param side where the queue stood, along the data
  * @param capacityBitsPerSecond rate of the link they share, 0 without members
  * @param capacityKind whether a member has proven it; else it is what they were seen to take together
@@ -39,8 +39,23 @@ public record BottleneckGroup(
      * A direction of a flow.
      *
      * @param layerBytes sent while a queue stood, on the layer of the rates
+     * @param tenants whose its ends are: none, one or two
      */
-    public record Member(long flowId, Direction direction, long layerBytes) {}
+    public record Member(long flowId, Direction direction, long layerBytes, List<String> tenants) {}
+
+    /**
+     * Tenants who may know of the group, by name: those who have an end of every member. The row tells of all members,
+     * so who has some of them only must not see it.
+     */
+    public List<String> tenants() {
+        if (members.isEmpty()) {
+            return List.of();
+        }
+        return members.get(0).tenants().stream()
+                .filter(tenant ->
+                        members.stream().allMatch(member -> member.tenants().contains(tenant)))
+                .toList();
+    }
 
     /** End of the window, ns since the epoch, not part of it. */
     public long windowEndNanos() {

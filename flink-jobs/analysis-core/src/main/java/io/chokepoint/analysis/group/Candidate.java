@@ -14,6 +14,7 @@ import java.util.List;
  * @param seconds in which it was observed, ns since the epoch
  * @param delaysMicros mean delays by bin of the window, 0 where none was measured
  * @param bins how many bins have a delay
+ * @param tenants whose its ends are, by name
  */
 @SuppressWarnings("ArrayRecordComponent") // nobody compares candidates
 record Candidate(
@@ -24,7 +25,8 @@ record Candidate(
         long queueNanos,
         List<Long> seconds,
         int[] delaysMicros,
-        int bins) {
+        int bins,
+        List<String> tenants) {
 
     private static final int BINS = (int) (Grouping.WINDOW_NANOS / DelaySeries.BIN_NANOS);
 
@@ -61,7 +63,8 @@ record Candidate(
                 queueSum / inOrder.size(),
                 inOrder.stream().map(Observation::startNanos).toList(),
                 delays,
-                bins);
+                bins,
+                inOrder.get(inOrder.size() - 1).tenants());
     }
 
     private static void add(int[] delays, Observation observation, long windowStart) {

@@ -32,6 +32,7 @@ public final class Grouping {
     private static final double CARRIED = 0.9;
     private static final double BITS_PER_BYTE_TIMES_NANOS_PER_SECOND = 8e9;
     private static final int PERMILLE = 1_000;
+    private static final int VERSION_BITS = 48; // ten seconds at 225 Tbit/s
 
     private Grouping() {}
 
@@ -40,9 +41,15 @@ public final class Grouping {
         return Math.floorDiv(observation.startNanos(), WINDOW_NANOS) * WINDOW_NANOS;
     }
 
-    /** Version of the rows that so many observations make: who knows more wins. */
-    public static long version(long generation, long observations) {
-        return generation << Integer.SIZE | observations;
+    /**
+     * Version of the rows that these observations make: generation × 2⁴⁸ + their bytes. Who knows more wins: what comes adds
+     * bytes, or takes the place of a smaller one. What does not count adds nothing, however often it comes.
+     *
+     * @param observations those that {@link #largest} leaves
+     */
+    public static long version(long generation, Collection<Observation> observations) {
+        long bytes = observations.stream().mapToLong(Observation::layerBytes).sum();
+        return generation << VERSION_BITS | Math.min(bytes, (1L << VERSION_BITS) - 1);
     }
 
     /**
@@ -137,8 +144,8 @@ public final class Grouping {
                         .sorted(Comparator.comparingLong(Candidate::layerBytes)
                                 .reversed()
                                 .thenComparing(Candidate::flow))
-                        .map(flow ->
-                                new Member(flow.flow().flowId(), flow.flow().direction(), flow.layerBytes()))
+                        .map(flow -> new Member(
+                                flow.flow().flowId(), flow.flow().direction(), flow.layerBytes(), flow.tenants()))
                         .toList());
     }
 

@@ -7,13 +7,17 @@ import io.chokepoint.analysis.wire.Varint;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One second of one direction of a flow in which a queue stood: all that is needed to tell with whom it shared the queue.
- * There is at most one for a flow, direction and second at a tap.
+ * There is at most one for a flow, direction and second at a tap. Whose the ends are is a name tag: two that differ in
+ * nothing else are equal.
  */
 public final class Observation {
     /** Whom a bound on their number leaves: the largest, then by name, so that the order in which they came is forgotten. */
@@ -21,6 +25,8 @@ public final class Observation {
             .reversed()
             .thenComparing(Observation::flowId, Long::compareUnsigned)
             .thenComparing(Observation::direction);
+
+    private static final int TENANTS_SHIFT = 2;
 
     private final long flowId;
     private final Direction direction;
@@ -30,6 +36,7 @@ public final class Observation {
     private final long capacityBitsPerSecond;
     private final long queueNanos;
     private final int[] delaysMicros;
+    private final List<String> tenants;
 
     Observation(
             long flowId,
@@ -40,6 +47,28 @@ public final class Observation {
             long capacityBitsPerSecond,
             long queueNanos,
             int[] delaysMicros) {
+        this(
+                flowId,
+                direction,
+                startNanos,
+                side,
+                layerBytes,
+                capacityBitsPerSecond,
+                queueNanos,
+                delaysMicros,
+                List.of());
+    }
+
+    private Observation(
+            long flowId,
+            Direction direction,
+            long startNanos,
+            BottleneckSide side,
+            long layerBytes,
+            long capacityBitsPerSecond,
+            long queueNanos,
+            int[] delaysMicros,
+            List<String> tenants) {
         this.flowId = flowId;
         this.direction = direction;
         this.startNanos = startNanos;
@@ -48,6 +77,24 @@ public final class Observation {
         this.capacityBitsPerSecond = capacityBitsPerSecond;
         this.queueNanos = queueNanos;
         this.delaysMicros = delaysMicros;
+        this.tenants = tenants;
+    }
+
+    /** The same, of a flow between these ends, each empty if it is nobody's. */
+    public Observation between(String clientTenant, String serverTenant) {
+        TreeSet<String> names = new TreeSet<>(List.of(clientTenant));
+        names.add(serverTenant);
+        names.remove("");
+        return new Observation(
+                flowId,
+                direction,
+                startNanos,
+                side,
+                layerBytes,
+                capacityBitsPerSecond,
+                queueNanos,
+                delaysMicros,
+                List.copyOf(names));
     }
 
     /** Name of the flow. */
@@ -85,6 +132,11 @@ public final class Observation {
         return queueNanos;
     }
 
+    /** Whose the ends of the flow are, by name: none, one or two. */
+    public List<String> tenants() {
+        return tenants;
+    }
+
     /** Begin of the first bin, ns since the epoch. */
     long firstBinNanos() {
         return startNanos - DelaySeries.SECOND_NANOS;
@@ -95,10 +147,10 @@ public final class Observation {
         return delaysMicros.clone();
     }
 
-    /** Writes the observation: some 90 bytes. */
+    /** Writes the observation: some 90 bytes, and the names of its tenants. */
     public void writeTo(DataOutput out) throws IOException {
         out.writeLong(flowId);
-        out.writeByte(direction.ordinal() | side.ordinal() << 1);
+        out.writeByte(direction.ordinal() | side.ordinal() << 1 | tenants.size() << TENANTS_SHIFT);
         Varint.write(out, startNanos);
         Varint.write(out, layerBytes);
         Varint.write(out, capacityBitsPerSecond);
@@ -112,6 +164,9 @@ public final class Observation {
         for (int i = 0; i < last; i++) { // neighbours are alike: most differences take two bytes
             Varint.write(out, delaysMicros[i] - (long) previous);
             previous = delaysMicros[i];
+        }
+        for (String tenant : tenants) {
+            out.writeUTF(tenant);
         }
     }
 
@@ -135,7 +190,11 @@ public final class Observation {
             previous += Varint.readInt(in);
             delays[i] = previous;
         }
-        return new Observation(flowId, direction, start, side, bytes, capacity, queue, delays);
+        List<String> tenants = new ArrayList<>();
+        for (int left = bits >>> TENANTS_SHIFT; left > 0; left--) {
+            tenants.add(in.readUTF());
+        }
+        return new Observation(flowId, direction, start, side, bytes, capacity, queue, delays, List.copyOf(tenants));
     }
 
     @Override

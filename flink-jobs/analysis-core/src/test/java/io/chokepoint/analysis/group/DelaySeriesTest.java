@@ -93,6 +93,18 @@ class DelaySeriesTest {
         assertThat(bytes(series).length).as("bytes of an idle series").isLessThan(12);
     }
 
+    @Test
+    void anObservationKeepsItsTenantsWhichDoNotMakeItAnother() throws IOException {
+        Observation nobodys = Queues.flow(1, bin -> 5_000, 0, 100).get(0);
+        Observation ours = nobodys.between("server", "client");
+
+        assertThat(restored(ours).tenants()).containsExactly("client", "server");
+        assertThat(restored(nobodys.between("", "one")).tenants()).containsExactly("one");
+        assertThat(nobodys.between("one", "one").tenants()).containsExactly("one");
+        assertThat(restored(nobodys).tenants()).isEmpty();
+        assertThat(restored(ours)).isEqualTo(nobodys).hasSameHashCodeAs(nobodys);
+    }
+
     private static byte[] bytes(DelaySeries series) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         series.writeTo(new DataOutputStream(bytes));

@@ -3,15 +3,10 @@ package io.chokepoint.job.group;
 
 import static java.util.Objects.requireNonNull;
 
-import io.chokepoint.analysis.group.BottleneckGroup;
-import io.chokepoint.analysis.group.Grouping;
+import io.chokepoint.analysis.group.GroupWindow;
 import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.GroupRows;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -26,8 +21,8 @@ import org.apache.flink.util.Collector;
  * Gathers the observations of a window of a tap and has them judged. Decides nothing about queues.
  *
  * <p>A window is judged when nothing came for it for some seconds, so a tap that falls silent holds up nobody, not even
- * itself; and again when more came, so the last judgement is of all. What it says depends on the set of observations alone,
- * and of rows with the same key that wins behind which are most of them. The clock of the machine only says when to tell; when to
+ * itself; and again when more came, so the last judgement is of all. What it says is for
+ * {@link GroupWindow}. The clock of the machine only says when to tell; when to
  * forget says the time of the log, as for flows.
  */
 public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObservation, EncodedRow> {
@@ -67,36 +62,26 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         // As for flows: what comes late is not forgotten as soon as it has come.
         long cleanMillis = Math.max(context.timestamp(), context.timerService().currentWatermark()) + KEPT_MILLIS;
         if (books == null) {
-            books = new WindowBooks(0, 0, 0, 0, cleanMillis, List.of());
+            books = new WindowBooks(GroupWindow.EMPTY, 0, cleanMillis);
             context.timerService().registerEventTimeTimer(books.cleanMillis());
         }
-        if (books.judged() == books.all()) { // nothing waits to be told, so no timer does
+        if (!books.window().isWaiting()) { // nothing waits to be told, so no timer does
             context.timerService().registerProcessingTimeTimer(now + QUIET_MILLIS);
         }
         observations.add(element.observation());
         observed.inc();
         books = books.withOneMore(now + QUIET_MILLIS, Math.max(books.cleanMillis(), cleanMillis));
-        state.update(books.kept() > Grouping.MAX_KEPT ? thin(books, new ArrayList<>()) : books);
+        state.update(books.window().isFull() ? books.with(thin(books.window()).window()) : books);
     }
 
-    /**
-     * Keeps the largest takers, each second of a flow once: a capture that is played again tells of flows that had ended anew.
-     * {@code into} gets them.
-     */
-    private WindowBooks thin(WindowBooks books, List<Observation> into) throws Exception {
-        Set<Observation> known = new LinkedHashSet<>();
-        int told = 0;
-        for (Observation observation : observations.get()) {
-            known.add(observation);
-            told++;
+    private GroupWindow.Thinned thin(GroupWindow window) throws Exception {
+        GroupWindow.Thinned thinned = window.thin(observations.get());
+        repeated.inc(thinned.repeated());
+        evicted.inc(thinned.evicted());
+        if (thinned.repeated() + thinned.evicted() > 0) {
+            observations.update(thinned.kept());
         }
-        into.addAll(Grouping.largest(known));
-        repeated.inc(told - known.size());
-        evicted.inc(known.size() - into.size());
-        if (into.size() < told) {
-            observations.update(into);
-        }
-        return books.withKept(into.size(), told - known.size());
+        return thinned;
     }
 
     /** Judges a window that has become quiet; forgets one of which the log brings nothing more. */
@@ -124,23 +109,13 @@ public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObse
         state.clear();
     }
 
-    private void tell(TapWindow window, WindowBooks waiting, Collector<EncodedRow> out) throws Exception {
-        if (waiting.judged() == waiting.all()) {
+    private void tell(TapWindow key, WindowBooks books, Collector<EncodedRow> out) throws Exception {
+        if (!books.window().isWaiting()) {
             return;
         }
-        List<Observation> kept = new ArrayList<>();
-        WindowBooks books = thin(waiting, kept);
-        if (books.judged() == books.all()) {
-            state.update(books);
-            return;
-        }
-        List<Long> told = new ArrayList<>();
-        List<BottleneckGroup> groups = Grouping.judge(
-                window.tap(), window.startNanos(), kept, Grouping.version(generation, books.all()), books.told());
-        for (BottleneckGroup group : groups) {
-            out.collect(rows.encode(group));
-            told.add(group.groupId());
-        }
-        state.update(books.asJudged(List.copyOf(told)));
+        GroupWindow.Thinned thinned = thin(books.window());
+        GroupWindow.Told told = thinned.window().tell(key.tap(), key.startNanos(), generation, thinned.kept());
+        told.groups().forEach(group -> out.collect(rows.encode(group)));
+        state.update(books.with(told.window()));
     }
 }

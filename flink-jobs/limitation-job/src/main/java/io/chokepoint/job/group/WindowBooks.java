@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.chokepoint.job.group;
 
+import io.chokepoint.analysis.group.GroupWindow;
 import io.chokepoint.job.ValueSerializer;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -13,62 +14,61 @@ import org.apache.flink.core.memory.DataOutputView;
 /**
  * What is known of a window beside its observations.
  *
- * @param kept observations in the state
- * @param all observations that came, those thinned out too, repeats not: the version of the rows
- * @param judged observations that had come when the window was judged last
  * @param tellMillis when it will be judged, by the clock of the machine
  * @param cleanMillis when it will be forgotten, by the time of the log
- * @param told names of the groups told of it
  */
-record WindowBooks(int kept, long all, long judged, long tellMillis, long cleanMillis, List<Long> told) {
+record WindowBooks(GroupWindow window, long tellMillis, long cleanMillis) {
     WindowBooks withOneMore(long tellAt, long cleanAt) {
-        return new WindowBooks(kept + 1, all + 1, judged, tellAt, cleanAt, told);
+        return new WindowBooks(window.withOneMore(), tellAt, cleanAt);
     }
 
-    /** So many are kept; so many had come before and count no more. */
-    WindowBooks withKept(int nowKept, int repeated) {
-        return new WindowBooks(nowKept, all - repeated, judged, tellMillis, cleanMillis, told);
+    WindowBooks with(GroupWindow next) {
+        return new WindowBooks(next, tellMillis, cleanMillis);
     }
 
-    WindowBooks asJudged(List<Long> groups) {
-        return new WindowBooks(kept, all, all, tellMillis, cleanMillis, groups);
-    }
-
-    /** Version 1 of the bytes of the state. */
+    /** Version 2 of the bytes of the state; reads version 1, too. */
     static final class Serializer extends ValueSerializer<WindowBooks> {
         private static final long serialVersionUID = 1L;
-        private static final int VERSION = 1;
+        private static final int VERSION = 2;
 
         @Override
         public void serialize(WindowBooks books, DataOutputView target) throws IOException {
             target.writeByte(VERSION);
-            target.writeInt(books.kept);
-            target.writeLong(books.all);
-            target.writeLong(books.judged);
+            target.writeInt(books.window.stored());
+            target.writeBoolean(books.window.isWaiting());
+            target.writeLong(books.window.version());
             target.writeLong(books.tellMillis);
             target.writeLong(books.cleanMillis);
-            target.writeInt(books.told.size());
-            for (long group : books.told) {
+            target.writeInt(books.window.told().size());
+            for (long group : books.window.told()) {
                 target.writeLong(group);
             }
         }
 
         @Override
         public WindowBooks deserialize(DataInputView source) throws IOException {
-            int version = source.readByte();
-            if (version != VERSION) {
-                throw new IOException("state of a window has version " + version + ", expected " + VERSION);
+            int form = source.readByte();
+            if (form < 1 || form > VERSION) {
+                throw new IOException("state of a window has version " + form + ", expected up to " + VERSION);
             }
-            int kept = source.readInt();
-            long all = source.readLong();
-            long judged = source.readLong();
+            int stored = source.readInt();
+            boolean isWaiting;
+            long version = 0; // version 1 counted observations: its rows are of lower versions than those to come
+            if (form == 1) {
+                long all = source.readLong();
+                long judged = source.readLong();
+                isWaiting = all != judged;
+            } else {
+                isWaiting = source.readBoolean();
+                version = source.readLong();
+            }
             long tell = source.readLong();
             long clean = source.readLong();
             List<Long> told = new ArrayList<>();
             for (int left = source.readInt(); left > 0; left--) {
                 told.add(source.readLong());
             }
-            return new WindowBooks(kept, all, judged, tell, clean, List.copyOf(told));
+            return new WindowBooks(new GroupWindow(stored, isWaiting, version, List.copyOf(told)), tell, clean);
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.chokepoint.job.sink;
 
 import io.chokepoint.analysis.group.BottleneckGroup;
 import io.chokepoint.analysis.group.BottleneckGroup.Member;
+import java.util.List;
 
 /** Makes the bytes of the rows of groups. */
 public final class GroupRows {
@@ -37,6 +38,9 @@ public final class GroupRows {
         for (Member member : group.members()) {
             out.putLong(member.layerBytes());
         }
+        List<String> tenants = group.tenants();
+        out.putLength(tenants.size());
+        tenants.forEach(out::putString);
         int day = (int) Math.floorDiv(group.windowStartNanos(), NANOS_PER_DAY);
         return new EncodedRow(Table.BOTTLENECK_GROUPS, day, out.toByteArray());
     }

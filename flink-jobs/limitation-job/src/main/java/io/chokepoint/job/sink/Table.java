@@ -48,7 +48,8 @@ public enum Table {
                     "agreement_permille",
                     "member_flow_ids",
                     "member_directions",
-                    "member_bytes")),
+                    "member_bytes",
+                    "tenants")),
     FLOW_PATH_INTERVALS("flow_path_intervals_stored", PathRowEncoder.names());
 
     private final String tableName;

@@ -145,11 +145,20 @@ class StoredColumnTest {
         "LEDGER,         V007__ledger_stored.sql",
         "REJECTED_ROWS,  V009__rejected_rows.sql",
         "LEDGER_RANGES,  V010__ledger_ranges_stored.sql",
-        "BOTTLENECK_GROUPS, V020__bottleneck_groups_stored.sql",
     })
     void theOtherTablesHaveTheColumnsInTheOrderOfTheBytes(Table table, String migration) {
         assertThat(written(migration)).containsExactlyElementsOf(table.columns());
         assertThat(sql(migration)).contains("CREATE TABLE IF NOT EXISTS " + table.tableName() + "\n");
+    }
+
+    @Test
+    void groupsHaveTheColumnsInTheOrderOfTheBytes() {
+        List<String> written = new ArrayList<>(written("V020__bottleneck_groups_stored.sql"));
+        assertThat(sql("V032__bottleneck_groups_tenants.sql"))
+                .contains("ALTER TABLE bottleneck_groups_stored\n    ADD COLUMN IF NOT EXISTS tenants Array(");
+        written.add("tenants");
+
+        assertThat(written).containsExactlyElementsOf(Table.BOTTLENECK_GROUPS.columns());
     }
 
     /** Names of the columns that an insert fills. */
