@@ -32,16 +32,19 @@ class StorageIT {
                 %s
               </tenants></databases>
             </acme></users></clickhouse>
-            """.formatted(
-            List.of(
-                            "limitation_intervals_stored",
-                            "flows_stored",
-                            "limitation_minutes_stored",
-                            "limitation_hours_stored")
-                    .stream()
-                    .map(table -> "<%1$s><filter>client_tenant = 'acme' OR server_tenant = 'acme'</filter></%1$s>"
-                            .formatted(table))
-                    .collect(Collectors.joining()));
+            """.formatted(List.of(
+                    "limitation_intervals_stored",
+                    "flows_stored",
+                    "limitation_minutes_stored",
+                    "limitation_hours_stored",
+                    "flow_path_intervals_stored")
+            .stream()
+            .map(table ->
+                    "<%1$s><filter>client_tenant = 'acme' OR server_tenant = 'acme'</filter></%1$s>".formatted(table))
+            .collect(Collectors.joining(
+                    "",
+                    "",
+                    "<bottleneck_groups_stored><filter>has(tenants, 'acme')</filter></bottleneck_groups_stored>")));
 
     private static final int ROWS = 600;
     private static final long SEED = 1;
@@ -308,6 +311,12 @@ class StorageIT {
                 "INSERT INTO limitation_minutes_stored (flow_id, tap, client_tenant, server_tenant, minute, version)"
                         + " VALUES ('a', 't', 'acme', '', '2026-01-01 00:00:00', 1), ('b', 't', 'other', 'acme',"
                         + " '2026-01-01 00:00:00', 1), ('c', 't', 'other', '', '2026-01-01 00:00:00', 1)");
+        server.ask(
+                "tenants",
+                "INSERT INTO flow_path_intervals_stored (path_id, flow_id, client_tenant, server_tenant, interval_start,"
+                        + " interval_end, version) VALUES ('a', 'a', 'acme', '', '2026-01-01 00:00:00', '2026-01-01 00:00:01', 1),"
+                        + " ('b', 'b', 'other', 'acme', '2026-01-01 00:00:00', '2026-01-01 00:00:01', 1),"
+                        + " ('c', 'c', 'other', '', '2026-01-01 00:00:00', '2026-01-01 00:00:01', 1)");
         compute("tenants");
 
         for (String relation : List.of(
@@ -318,13 +327,44 @@ class StorageIT {
                 "limitation_minutes_stored",
                 "limitation_minutes",
                 "limitation_hours_stored",
-                "limitation_hours")) {
+                "limitation_hours",
+                "flow_path_intervals_stored",
+                "flow_path_intervals")) {
             String question = "SELECT client_tenant, server_tenant FROM " + relation + " ORDER BY ALL";
             assertThat(server.ask("tenants", question)).as(relation).hasSize(3);
             assertThat(server.ask("acme", "secret", "tenants", question))
                     .as("%s, as acme", relation)
                     .containsExactly("acme\t", "other\tacme");
         }
+    }
+
+    /** A row tells of all members: who has not an end of each must not see it, nor by it that there are others. */
+    @Test
+    void aTenantSeesTheGroupsOfWhichEveryMemberIsItsOwn() {
+        server.migrate("tenants");
+        group(1, "acme_alone", "1000000000, ['e', 'f'], ['client_to_server', 'client_to_server'], [3, 1], ['acme']");
+        group(1, "with_others", "1000000000, ['g', 'h'], ['client_to_server', 'client_to_server'], [3, 1], []");
+        String question = "SELECT trim(TRAILING '\\0' FROM group_id) FROM bottleneck_groups ORDER BY ALL";
+
+        assertThat(server.ask("tenants", question)).containsExactly("acme_alone", "with_others");
+        assertThat(server.ask("acme", "secret", "tenants", question)).containsExactly("acme_alone");
+        assertThat(server.ask("acme", "secret", "tenants", "SELECT group_id FROM bottleneck_groups_stored"))
+                .hasSize(1);
+
+        group(2, "acme_alone", "1000000000, ['e', 'g'], ['client_to_server', 'client_to_server'], [3, 1], []");
+
+        assertThat(server.ask("tenants", question)).containsExactly("acme_alone");
+        assertThat(server.ask("acme", "secret", "tenants", question))
+                .as("another's flow has joined")
+                .isEmpty();
+    }
+
+    private static void group(int version, String name, String members) {
+        server.ask(
+                "tenants",
+                "INSERT INTO bottleneck_groups_stored (tap, window_start, window_end, group_id, version, observed_ns,"
+                        + " member_flow_ids, member_directions, member_bytes, tenants) VALUES ('leaf1', '2026-01-01 10:00:00',"
+                        + " '2026-01-01 10:00:10', '" + name + "', " + version + ", " + members + ")");
     }
 
     // ---- disk ----

@@ -121,7 +121,7 @@ public final class LimitationJob {
                 records,
                 new BatchSplitter(topic, schemas, options.settings()),
                 new FlowAnalysisFunction(options.settings(), options.idle(), options.topic(), options.liveBytes()),
-                new FlowPathFunction(options.idle()),
+                new FlowPathFunction(options.settings().tenants()),
                 new ClickHouseSink(options.clickHouse()),
                 rejected(options));
     }

@@ -14,6 +14,7 @@ import io.chokepoint.analysis.batch.SegmentBatchReader;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.books.BatchOrigin;
 import io.chokepoint.job.books.LedgerEntry.Amount;
 import io.chokepoint.job.flow.FlowAnalysisFunction;
@@ -141,7 +142,7 @@ class RestartTest {
                         new WriterSchemas(new None()),
                         AnalysisSettings.DEFAULT),
                 new FlowAnalysisFunction(AnalysisSettings.DEFAULT, Duration.ofMinutes(30), "tcp-segments", liveBytes),
-                new FlowPathFunction(Duration.ofMinutes(30)),
+                new FlowPathFunction(Tenants.NONE),
                 new Collect<>(Into.ROWS),
                 new Collect<>(Into.REJECTED));
         environment.execute();

@@ -59,7 +59,7 @@ public final class Analyze {
             case JSON -> new JsonRows(out);
             case CSV -> new CsvRows(out);
         };
-        this.paths = new Paths(options.settings().intervalNanos());
+        this.paths = new Paths(options.settings());
         this.messages = System.err;
         this.progress = new Progress(messages, terminal.progress());
     }
@@ -116,6 +116,9 @@ public final class Analyze {
         ledger.put("record", "ledger");
         ledger.put("balanced", balanced);
         ledger.put("taps", booksOfTaps);
+        if (options.taps().size() > 1) {
+            ledger.put("paths", paths.counters());
+        }
         return ledger;
     }
 

@@ -11,6 +11,7 @@ import io.chokepoint.analysis.path.PathRow;
 import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.cli.Terminal;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -108,7 +109,7 @@ class PathFormatsTest {
             other.set(field, row.get(field));
         }
         other.set(RowField.DOMAIN, 0).set(RowField.LOST_BEFORE_TAP_BYTES, 1);
-        return requireNonNull(PathJudge.judge(List.of(before, observed(other))));
+        return requireNonNull(PathJudge.judge(List.of(before, observed(other)), Tenants.NONE));
     }
 
     private static PathObservation observed(Row row) {

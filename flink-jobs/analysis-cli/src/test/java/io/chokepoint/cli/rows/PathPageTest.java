@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class PathPageTest {
     private static final Path ROOT = Path.of(System.getProperty("chokepoint.root", "../.."));
     private static final Path PAGE = ROOT.resolve("docs/path.md");
-    private static final Path VIEW = ROOT.resolve("schemas/clickhouse/V017__flow_path_intervals.sql");
+    private static final Path VIEW = ROOT.resolve("schemas/clickhouse/V031__flow_path_intervals.sql");
     private static final Pattern COLUMN =
             Pattern.compile("^    ([a-z0-9_]+) (\\S.*?) COMMENT '((?:[^'\\\\]|\\\\.)*)',?$", Pattern.MULTILINE);
     private static final String TABLE_START = "| column | meaning |\n|---|---|\n";

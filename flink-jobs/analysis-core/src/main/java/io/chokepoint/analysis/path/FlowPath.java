@@ -2,6 +2,7 @@
 package io.chokepoint.analysis.path;
 
 import io.chokepoint.analysis.batch.FlowKey;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.analysis.wire.Varint;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -10,25 +11,38 @@ import java.io.DataInputStream;
 import java.io.DataOutput;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * What the taps have told of one flow of late. Taps tell of the same interval at different times, and none waits for
- * another: every observation that finds others of its interval gives the row anew, so a silent tap holds nothing back.
+ * What the taps have told of one flow. Taps tell of the same interval at different times, and none waits for another: every
+ * observation that finds others of its interval gives the row anew, so a silent tap holds nothing back. The last row of an
+ * interval does not depend on the order of its observations.
  *
- * <p>Bounded: so many taps, and of each the intervals of so much time before its own newest, so that a tap with a wrong clock
- * hurts no other. Each observation is kept as its bytes, about a hundred, and read again only if another tap tells of the same
- * interval: most flows pass one tap.
+ * <p>How long an observation is kept is not for the clocks of the taps to say: the driver calls {@link #forget} by the
+ * time at which things arrive, or never. Each is kept as its bytes, about a hundred, and read again only if another tap tells
+ * of the same interval: most flows pass one tap.
  */
 public final class FlowPath {
-    private static final int STATE_VERSION = 1;
-    private static final int MAX_TAPS = 8;
-    private static final int MAX_INTERVALS = 64;
-    private static final int MAX_KEPT = 2 * MAX_TAPS * MAX_INTERVALS;
-    private static final long HORIZON_NANOS = 60_000_000_000L;
+    /** Taps of a flow that count: those whose names come first. */
+    public static final int MAX_TAPS = 8;
+    /** Observations of an interval: both directions at all taps, four pieces of the flow each. */
+    static final int MAX_OF_INTERVAL = 8 * MAX_TAPS;
+    /** Observations that {@link #forget} leaves: an hour of both directions at one tap, seven minutes at eight. */
+    static final int MAX_KEPT = 7_200;
+
+    /** How many more there may be before those are let go of: to look for them costs more than one is worth. */
+    static final int SLACK = MAX_KEPT / 8;
+
+    private static final int STATE_VERSION = 2;
+    /** Intervals that a tap was let go of, and no further apart, are one span. */
+    private static final long SPAN_GAP_NANOS = 60_000_000_000L;
 
     /** What became of an observation. */
     public enum Fate {
@@ -38,127 +52,215 @@ public final class FlowPath {
         COMBINED,
         /** The tap has told the same before, as when a capture is played again whose flow had ended. */
         REPEATED,
-        /** Its interval lies too far before the newest of the flow at this tap. */
+        /** What another tap told of about this time is let go of: a row of it, if any, lacks that tap. */
         LATE,
-        /** The flow passes more taps, or has more pieces, than are kept. */
+        /** What this tap told of about this time is let go of: nothing is made of it. */
+        FORGOTTEN,
+        /** The flow passes more taps, or has more pieces, than count. */
         REFUSED
     }
 
     private static final class Tap {
         private final String name;
-        private long newestNanos;
+        /** Intervals that were let go of of late, of its own time: first and last begin; none if the last is lower. */
+        private long forgottenFromNanos;
 
-        Tap(String name, long newestNanos) {
+        private long forgottenToNanos = -1;
+
+        Tap(String name) {
             this.name = name;
-            this.newestNanos = newestNanos;
+        }
+
+        void forget(long startNanos) {
+            boolean isNear = forgottenFromNanos - SPAN_GAP_NANOS <= startNanos
+                    && startNanos <= forgottenToNanos + SPAN_GAP_NANOS
+                    && forgottenFromNanos <= forgottenToNanos;
+            forgottenFromNanos = isNear ? Math.min(forgottenFromNanos, startNanos) : startNanos;
+            forgottenToNanos = isNear ? Math.max(forgottenToNanos, startNanos) : startNanos;
+        }
+
+        boolean isForgotten(long startNanos) {
+            return forgottenFromNanos <= startNanos && startNanos <= forgottenToNanos;
         }
     }
 
     private static final class Kept {
-        private final long startNanos;
         private final int tap;
+        private final long arrivedMillis;
         private final byte[] bytes;
 
-        Kept(long startNanos, int tap, byte[] bytes) {
-            this.startNanos = startNanos;
+        Kept(int tap, long arrivedMillis, byte[] bytes) {
             this.tap = tap;
+            this.arrivedMillis = arrivedMillis;
             this.bytes = bytes;
         }
     }
 
     private final FlowKey key;
     private final List<Tap> taps = new ArrayList<>();
-    private final List<Kept> kept = new ArrayList<>();
+    private final TreeMap<Long, List<Kept>> intervals = new TreeMap<>();
+    private int size;
+    private long firstArrivedMillis = Long.MAX_VALUE;
 
     /** Nothing yet of the flow with this key. */
     public FlowPath(FlowKey key) {
         this.key = key;
     }
 
-    /** Folds an observation of the flow in; the row goes to {@code out} if at least two taps saw its interval. */
-    public Fate add(PathObservation observation, Consumer<PathRow> out) throws IOException {
-        int index = tap(observation);
+    /**
+     * Folds an observation of the flow in; the row goes to {@code out} if at least two taps saw its interval.
+     *
+     * @param arrivedMillis when it came, by the clock of the driver
+     * @param tenants whose the ends of the row are
+     */
+    public Fate add(PathObservation observation, long arrivedMillis, Tenants tenants, Consumer<PathRow> out) {
+        int index = tap(observation.tap());
+        long start = observation.startNanos();
         if (index < 0) {
             return Fate.REFUSED;
         }
-        Tap tap = taps.get(index);
-        long horizon = Math.min(HORIZON_NANOS, MAX_INTERVALS * (observation.endNanos() - observation.startNanos()));
-        if (observation.startNanos() <= tap.newestNanos - horizon) {
-            return Fate.LATE;
-        }
-        if (observation.startNanos() > tap.newestNanos) {
-            tap.newestNanos = observation.startNanos();
-            kept.removeIf(one -> one.tap == index && one.startNanos <= tap.newestNanos - horizon);
+        if (taps.get(index).isForgotten(start)) {
+            return Fate.FORGOTTEN;
         }
         byte[] bytes = bytes(observation);
-        if (isKept(index, bytes)) {
+        List<Kept> ofInterval = intervals.getOrDefault(start, List.of());
+        if (ofInterval.stream().anyMatch(one -> one.tap == index && Arrays.equals(one.bytes, bytes))) {
             return Fate.REPEATED;
         }
-        if (kept.size() >= MAX_KEPT) {
+        if (ofInterval.size() >= MAX_OF_INTERVAL) {
             return Fate.REFUSED;
         }
-        List<PathObservation> besides = besides(observation);
-        kept.add(new Kept(observation.startNanos(), index, bytes));
-        if (besides.isEmpty()) {
-            return Fate.ALONE;
+        keep(start, new Kept(index, arrivedMillis, bytes));
+        PathRow row = PathJudge.judge(besides(observation), tenants);
+        if (row != null) {
+            out.accept(row);
         }
-        besides.add(observation);
-        PathRow row = PathJudge.judge(besides);
-        if (row == null) {
-            return Fate.ALONE;
+        if (taps.stream().anyMatch(tap -> tap.isForgotten(start))) {
+            return Fate.LATE;
         }
-        out.accept(row);
-        return Fate.COMBINED;
+        return row == null ? Fate.ALONE : Fate.COMBINED;
     }
 
-    private boolean isKept(int tap, byte[] bytes) {
-        for (Kept one : kept) {
-            if (one.tap == tap && Arrays.equals(one.bytes, bytes)) {
-                return true;
+    private void keep(long startNanos, Kept one) {
+        intervals.computeIfAbsent(startNanos, start -> new ArrayList<>(1)).add(one);
+        firstArrivedMillis = Math.min(firstArrivedMillis, one.arrivedMillis);
+        size++;
+    }
+
+    /** How many observations are kept. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Lets go of what arrived before an instant and, of some more than 7200 observations, of those that arrived first. That they were
+     * there is remembered, so that what comes too late for them is known as such.
+     *
+     * @return how many it let go of
+     */
+    public int forget(long beforeMillis) {
+        long before = beforeMillis;
+        if (size > MAX_KEPT + SLACK) {
+            before = Math.max(before, arrivalOf(size - MAX_KEPT) + 1);
+        }
+        if (firstArrivedMillis >= before) {
+            return 0;
+        }
+        int had = size;
+        firstArrivedMillis = Long.MAX_VALUE;
+        Iterator<Map.Entry<Long, List<Kept>>> each = intervals.entrySet().iterator();
+        while (each.hasNext()) {
+            Map.Entry<Long, List<Kept>> interval = each.next();
+            forget(interval.getKey(), interval.getValue(), before);
+            if (interval.getValue().isEmpty()) {
+                each.remove();
             }
         }
-        return false;
+        return had - size;
     }
 
-    /** Index of a tap, which becomes known if there is room for it; -1 if there is none. */
-    private int tap(PathObservation observation) {
+    private void forget(long startNanos, List<Kept> ofInterval, long beforeMillis) {
+        for (Kept one : ofInterval) {
+            if (one.arrivedMillis < beforeMillis) {
+                taps.get(one.tap).forget(startNanos);
+                size--;
+            } else {
+                firstArrivedMillis = Math.min(firstArrivedMillis, one.arrivedMillis);
+            }
+        }
+        ofInterval.removeIf(one -> one.arrivedMillis < beforeMillis);
+    }
+
+    /** When so many had arrived. */
+    private long arrivalOf(int number) {
+        return intervals.values().stream()
+                .flatMap(List::stream)
+                .mapToLong(one -> one.arrivedMillis)
+                .sorted()
+                .skip(number - 1L)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Index of a tap, which becomes known if its name is among the first; -1 if it is not. */
+    private int tap(String name) {
+        int last = 0;
         for (int i = 0; i < taps.size(); i++) {
-            if (taps.get(i).name.equals(observation.tap())) {
+            if (taps.get(i).name.equals(name)) {
                 return i;
             }
+            last = taps.get(i).name.compareTo(taps.get(last).name) > 0 ? i : last;
         }
-        if (taps.size() == MAX_TAPS) {
+        if (taps.size() < MAX_TAPS) {
+            taps.add(new Tap(name));
+            return taps.size() - 1;
+        }
+        if (name.compareTo(taps.get(last).name) > 0) {
             return -1;
         }
-        taps.add(new Tap(observation.tap(), observation.startNanos()));
-        return taps.size() - 1;
+        refuse(last);
+        taps.set(last, new Tap(name));
+        return last;
     }
 
-    /** Those of the same direction and interval; none if all are of the same tap. */
-    private List<PathObservation> besides(PathObservation observation) throws IOException {
-        List<PathObservation> besides = new ArrayList<>();
+    /** What a tap has told counts no more. */
+    private void refuse(int tap) {
+        intervals.values().forEach(ofInterval -> ofInterval.removeIf(one -> one.tap == tap));
+        intervals.values().removeIf(List::isEmpty);
+        size = intervals.values().stream().mapToInt(List::size).sum();
+    }
+
+    /** All of the same direction and interval, itself too; nothing but itself if only one tap is known. */
+    private List<PathObservation> besides(PathObservation observation) {
         if (taps.size() < 2) {
-            return besides;
+            return List.of(observation);
         }
-        for (Kept one : kept) {
-            if (one.startNanos == observation.startNanos()) {
-                PathObservation other = read(one);
-                if (other.isBesides(observation)) {
-                    besides.add(other);
-                }
+        List<PathObservation> besides = new ArrayList<>();
+        for (Kept one : intervals.getOrDefault(observation.startNanos(), List.of())) {
+            PathObservation other = read(one);
+            if (other.isBesides(observation)) {
+                besides.add(other);
             }
         }
         return besides;
     }
 
-    private PathObservation read(Kept one) throws IOException {
-        return PathObservation.readFrom(
-                new DataInputStream(new ByteArrayInputStream(one.bytes)), key, taps.get(one.tap).name);
+    private PathObservation read(Kept one) {
+        try {
+            return PathObservation.readFrom(
+                    new DataInputStream(new ByteArrayInputStream(one.bytes)), key, taps.get(one.tap).name);
+        } catch (IOException e) {
+            throw new UncheckedIOException("an observation of tap " + taps.get(one.tap).name, e);
+        }
     }
 
-    private static byte[] bytes(PathObservation observation) throws IOException {
+    private static byte[] bytes(PathObservation observation) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        observation.writeTo(new DataOutputStream(bytes));
+        try {
+            observation.writeTo(new DataOutputStream(bytes));
+        } catch (IOException e) {
+            throw new UncheckedIOException("writing to memory failed", e);
+        }
         return bytes.toByteArray();
     }
 
@@ -168,35 +270,55 @@ public final class FlowPath {
         Varint.write(out, taps.size());
         for (Tap tap : taps) {
             out.writeUTF(tap.name);
-            Varint.write(out, tap.newestNanos);
+            Varint.write(out, tap.forgottenFromNanos);
+            Varint.write(out, tap.forgottenToNanos - tap.forgottenFromNanos);
         }
-        Varint.write(out, kept.size());
-        for (Kept one : kept) {
-            Varint.write(out, one.tap);
-            Varint.write(out, taps.get(one.tap).newestNanos - one.startNanos);
-            Varint.write(out, one.bytes.length);
-            out.write(one.bytes);
+        Varint.write(out, size);
+        long previousStart = 0;
+        long previousArrived = 0;
+        for (Map.Entry<Long, List<Kept>> interval : intervals.entrySet()) {
+            for (Kept one : interval.getValue()) {
+                Varint.write(out, one.tap);
+                Varint.write(out, interval.getKey() - previousStart);
+                Varint.write(out, one.arrivedMillis - previousArrived);
+                Varint.write(out, one.bytes.length);
+                out.write(one.bytes);
+                previousStart = interval.getKey();
+                previousArrived = one.arrivedMillis;
+            }
         }
     }
 
-    /** Reads what {@link #writeTo} wrote. */
-    public static FlowPath readFrom(DataInput in, FlowKey key) throws IOException {
+    /**
+     * Reads what {@link #writeTo} wrote.
+     *
+     * @param arrivedMillis of those that an earlier version wrote, which does not know when they came
+     */
+    public static FlowPath readFrom(DataInput in, FlowKey key, long arrivedMillis) throws IOException {
         long version = Varint.read(in);
-        if (version != STATE_VERSION) {
+        if (version < 1 || version > STATE_VERSION) {
             throw new IOException("path state of version " + version + ", this program knows up to " + STATE_VERSION);
         }
         FlowPath path = new FlowPath(key);
-        int taps = Varint.readInt(in);
-        for (int i = 0; i < taps; i++) {
-            path.taps.add(new Tap(in.readUTF(), Varint.read(in)));
+        long[] newestNanos = new long[Varint.readInt(in)];
+        for (int i = 0; i < newestNanos.length; i++) {
+            Tap tap = new Tap(in.readUTF());
+            newestNanos[i] = Varint.read(in);
+            if (version > 1) {
+                tap.forgottenFromNanos = newestNanos[i];
+                tap.forgottenToNanos = newestNanos[i] + Varint.read(in);
+            }
+            path.taps.add(tap);
         }
-        int size = Varint.readInt(in);
-        for (int i = 0; i < size; i++) {
+        long start = 0;
+        long arrived = version == 1 ? arrivedMillis : 0;
+        for (int left = Varint.readInt(in); left > 0; left--) {
             int tap = Varint.readInt(in);
-            long startNanos = path.taps.get(tap).newestNanos - Varint.read(in);
+            start = version == 1 ? newestNanos[tap] - Varint.read(in) : start + Varint.read(in);
+            arrived += version == 1 ? 0 : Varint.read(in);
             byte[] bytes = new byte[Varint.readInt(in)];
             in.readFully(bytes);
-            path.kept.add(new Kept(startNanos, tap, bytes));
+            path.keep(start, new Kept(tap, arrived, bytes));
         }
         return path;
     }

@@ -19,6 +19,8 @@ public enum PathField {
     CLIENT_PORT(Kind.PORT),
     SERVER_IP(Kind.ADDRESS),
     SERVER_PORT(Kind.PORT),
+    CLIENT_TENANT(Kind.TEXT),
+    SERVER_TENANT(Kind.TEXT),
     DIRECTION("direction", Kind.LABEL, 0, Direction.values()),
     INTERVAL_START(Kind.INSTANT),
     INTERVAL_END(Kind.INSTANT),

@@ -7,6 +7,7 @@ import io.chokepoint.analysis.row.Direction;
 import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.RootCause;
 import io.chokepoint.analysis.row.Row;
+import io.chokepoint.analysis.row.Tenants;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -32,45 +33,54 @@ public final class PathJudge {
 
     private PathJudge() {}
 
-    /** The row of observations of one key, direction and interval; null if fewer than two taps saw the flow. */
-    public static @Nullable PathRow judge(Collection<PathObservation> observations) {
-        Map<String, PathObservation> byTap = byTap(observations);
-        if (byTap.size() < 2) {
+    /**
+     * The row of observations of one key, direction and interval; null if fewer than two taps saw the flow.
+     *
+     * @param tenants whose the ends are: looked up anew for every row, so that no state depends on them
+     */
+    public static @Nullable PathRow judge(Collection<PathObservation> observations, Tenants tenants) {
+        PathObservation named = null;
+        Map<String, PathObservation> byTap = Map.of();
+        for (PathObservation candidate : byName(observations)) {
+            Map<String, PathObservation> ofCandidate = byTap(observations, candidate);
+            boolean isLarger = named == null || candidate.get(Observed.DATA_BYTES) > named.get(Observed.DATA_BYTES);
+            if (ofCandidate.size() >= 2 && isLarger) {
+                named = candidate;
+                byTap = ofCandidate;
+            }
+        }
+        if (named == null) {
             return null;
         }
         Path path = Path.of(byTap.values());
-        Limit limit = limit(path, new JointShares(path.taps()));
-        return row(path, limit, named(observations));
+        return row(path, limit(path, new JointShares(path.taps())), identity(named, tenants), named);
     }
 
-    /** One observation a tap, of one flow: where a port was used again within the interval, of the one with more data. */
-    private static Map<String, PathObservation> byTap(Collection<PathObservation> observations) {
-        PathObservation named = named(observations);
+    /** One observation a tap, of one flow: that of the candidate, and those whose handshake a tap has missed. */
+    private static Map<String, PathObservation> byTap(
+            Collection<PathObservation> observations, PathObservation candidate) {
         Map<String, PathObservation> byTap = new TreeMap<>();
         for (PathObservation observation : observations) {
-            if (!observation.isNamed() || observation.flowId() == named.flowId()) {
+            if (!observation.isNamed() || observation.flowId() == candidate.flowId()) {
                 byTap.merge(observation.tap(), observation, PathObservation::with);
             }
         }
         return byTap;
     }
 
-    /** An observation with the name of the flow; if no tap saw the handshake, with the lowest of their names. */
-    private static PathObservation named(Collection<PathObservation> observations) {
-        Map<Long, PathObservation> byName = new TreeMap<>(Long::compareUnsigned);
+    /**
+     * Who may have the row: each flow with a name that is the same at every tap, as a port may have been used again within the
+     * interval; if no tap saw a handshake, the piece with the lowest name.
+     */
+    private static Collection<PathObservation> byName(Collection<PathObservation> observations) {
+        TreeMap<Long, PathObservation> byName = new TreeMap<>(Long::compareUnsigned);
         boolean isAnyNamed = observations.stream().anyMatch(PathObservation::isNamed);
         for (PathObservation observation : observations) {
             if (observation.isNamed() == isAnyNamed) {
                 byName.merge(observation.flowId(), observation, PathObservation::with);
             }
         }
-        PathObservation best = byName.values().iterator().next();
-        for (PathObservation candidate : byName.values()) {
-            if (isAnyNamed && candidate.get(Observed.DATA_BYTES) > best.get(Observed.DATA_BYTES)) {
-                best = candidate;
-            }
-        }
-        return best;
+        return isAnyNamed ? byName.values() : List.of(byName.firstEntry().getValue());
     }
 
     /** The verdict. {@code at} is the segment of the path, or -1. */
@@ -167,15 +177,15 @@ public final class PathJudge {
 
     // ---- the row ----
 
-    private static PathRow row(Path path, Limit limit, PathObservation named) {
+    private static PathRow row(Path path, Limit limit, FlowIdentity identity, PathObservation named) {
         List<PathObservation> taps = path.taps();
         FlowKey key = named.key();
         String from = limit.at() <= 0 ? "" : taps.get(limit.at() - 1).tap();
         String to = limit.at() < 0 || limit.at() == taps.size()
                 ? ""
                 : taps.get(limit.at()).tap();
-        PathRow row = new PathRow(
-                identity(named), taps.stream().map(PathObservation::tap).toList(), from, to);
+        PathRow row =
+                new PathRow(identity, taps.stream().map(PathObservation::tap).toList(), from, to);
         row.set(PathField.PATH_ID, FlowHash.next(FlowHash.of(key, 0), named.lowSends() ? 0 : 1))
                 .set(PathField.DIRECTION, named.clientSends() ? Direction.CLIENT_TO_SERVER : Direction.SERVER_TO_CLIENT)
                 .set(PathField.INTERVAL_START, named.startNanos())
@@ -191,9 +201,11 @@ public final class PathJudge {
         return row;
     }
 
-    private static FlowIdentity identity(PathObservation named) {
+    private static FlowIdentity identity(PathObservation named, Tenants tenants) {
         FlowKey key = named.key();
         boolean lowIsClient = named.lowSends() == named.clientSends();
+        String low = tenants.of(key.lowAddressUpper(), key.lowAddressLower());
+        String high = tenants.of(key.highAddressUpper(), key.highAddressLower());
         return new FlowIdentity(
                 named.flowId(),
                 "",
@@ -205,8 +217,8 @@ public final class PathJudge {
                 lowIsClient ? key.highPort() : key.lowPort(),
                 Row.NULL,
                 Row.NULL,
-                "",
-                "");
+                lowIsClient ? low : high,
+                lowIsClient ? high : low);
     }
 
     /** What passed is that of one tap, so that it may be summed; the rest is the best that any tap knows. */

@@ -70,9 +70,11 @@ public final class PathRow {
         return taps;
     }
 
-    /** A text: the tap that the segment begins or ends at, empty at the end of the path. */
+    /** A text: whose an end is; the tap that the segment begins or ends at, empty at the end of the path. */
     public String text(PathField field) {
         return switch (field) {
+            case CLIENT_TENANT -> identity.clientTenant();
+            case SERVER_TENANT -> identity.serverTenant();
             case LIMIT_FROM -> limitFrom;
             case LIMIT_TO -> limitTo;
             default -> throw new IllegalArgumentException("no text: " + field);

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.chokepoint.analysis.path.FlowPath.Fate;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.analysis.row.Tenants;
+import io.chokepoint.analysis.wire.Varint;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,6 +21,7 @@ import org.junit.jupiter.api.Test;
 
 class FlowPathTest {
     private final List<PathRow> rows = new ArrayList<>();
+    private long now;
     private FlowPath path = new FlowPath(Taps.at("a", 10).seen().key());
 
     @Test
@@ -55,14 +59,48 @@ class FlowPathTest {
                 .hasSize(100);
     }
 
+    /** By how much a tap is behind only says what it is measured by: nothing but {@code forget} lets go of anything. */
     @Test
-    void aTapMayBeAMinuteBehind() throws IOException {
-        for (int second = 0; second <= 60; second++) {
+    void aTapMayBeAnHourBehind() throws IOException {
+        for (int second = 0; second < 3_600; second++) {
             add(Taps.at("a", 10).second(second));
         }
-        assertThat(add(Taps.at("b", 20).second(0))).isEqualTo(Fate.ALONE);
-        assertThat(add(Taps.at("b", 20).second(1))).isEqualTo(Fate.COMBINED);
-        assertThat(add(Taps.at("a", 10).second(0))).isEqualTo(Fate.LATE);
+        for (int second = 0; second < 3_600; second++) {
+            assertThat(add(Taps.at("b", 20).second(second))).isEqualTo(Fate.COMBINED);
+        }
+        assertThat(path.forget(0)).isZero();
+    }
+
+    @Test
+    void whatWasLetGoOfIsKnownToHaveBeenThere() throws IOException {
+        for (now = 0; now < 20; now++) {
+            add(Taps.at("a", 10).second(now));
+            add(Taps.at("b", 20).second(now));
+        }
+        assertThat(path.forget(10)).isEqualTo(20);
+        path = restored();
+        rows.clear();
+
+        assertThat(add(Taps.at("a", 10).second(9))).as("again").isEqualTo(Fate.FORGOTTEN);
+        assertThat(add(Taps.at("a", 10).second(10))).as("again").isEqualTo(Fate.REPEATED);
+        assertThat(rows).isEmpty();
+        assertThat(add(Taps.at("c", 30).second(9))).isEqualTo(Fate.LATE);
+        assertThat(rows).isEmpty();
+        assertThat(add(Taps.at("c", 30).second(10))).isEqualTo(Fate.COMBINED);
+    }
+
+    @Test
+    void beyondTheBoundTheFirstToArriveGo() throws IOException {
+        for (now = 0; now < FlowPath.MAX_KEPT + FlowPath.SLACK; now++) {
+            add(Taps.at("a", 10).second(now));
+        }
+        assertThat(path.forget(0)).isZero();
+        add(Taps.at("a", 10).second(now));
+
+        assertThat(path.forget(0)).isEqualTo(FlowPath.SLACK + 1);
+        assertThat(path.size()).isEqualTo(FlowPath.MAX_KEPT);
+        assertThat(add(Taps.at("b", 10).second(FlowPath.SLACK))).isEqualTo(Fate.LATE);
+        assertThat(add(Taps.at("b", 10).second(FlowPath.SLACK + 1))).isEqualTo(Fate.COMBINED);
     }
 
     @Test
@@ -70,7 +108,11 @@ class FlowPathTest {
         add(Taps.at("a", 10).second(5));
         add(Taps.at("wrong", 10).second(4));
         add(Taps.at("wrong", 10).second(4_000_000_000L));
-        assertThat(add(Taps.at("b", 20).second(5))).isEqualTo(Fate.COMBINED);
+        path.forget(1); // of what came at 0
+        now = 9;
+        add(Taps.at("wrong", 10).second(9)); // its clock is set right
+        add(Taps.at("a", 10).second(9));
+        assertThat(add(Taps.at("b", 20).second(9))).isEqualTo(Fate.COMBINED);
     }
 
     /** Rows of six taps for three seconds, in each order in which the taps may take turns. */
@@ -108,18 +150,58 @@ class FlowPathTest {
     }
 
     @Test
-    void aNinthTapAndAnEndlessNumberOfPiecesAreRefused() throws IOException {
-        for (int tap = 0; tap < 8; tap++) {
-            assertThat(add(Taps.at("tap" + tap, tap))).isNotEqualTo(Fate.REFUSED);
+    void ofNineTapsTheFirstEightByNameCountInWhateverOrderTheyCome() throws IOException {
+        List<Taps> taps = new ArrayList<>();
+        for (int tap = 0; tap < 9; tap++) {
+            taps.add(Taps.at("tap" + tap, 1 + tap));
         }
+        List<PathRow> last = new ArrayList<>();
+        for (int first = 0; first < 9; first++) {
+            path = new FlowPath(path().key());
+            rows.clear();
+            for (Taps tap : taps) {
+                add(tap.second(5));
+                add(tap.second(6));
+            }
+            last.add(rows.get(rows.size() - 1));
+            Collections.rotate(taps, 1);
+        }
+        assertThat(last.get(0).taps()).hasSize(8).doesNotContain("tap8");
+        assertThat(last).containsOnly(last.get(0));
         assertThat(add(Taps.at("tap8", 9))).isEqualTo(Fate.REFUSED);
+    }
 
-        path = new FlowPath(path().key());
+    @Test
+    void anEndlessNumberOfPiecesIsRefused() throws IOException {
         int kept = 0;
         while (add(Taps.at("a", 10).named(kept)) != Fate.REFUSED && kept < 5_000) {
             kept++;
         }
-        assertThat(kept).isEqualTo(1_024);
+        assertThat(kept).isEqualTo(FlowPath.MAX_OF_INTERVAL);
+    }
+
+    /** As it was written when how long a tap's observations were kept was for its own clock to say. */
+    @Test
+    void itGoesOnFromBytesOfVersion1() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        ByteArrayOutputStream seen = new ByteArrayOutputStream();
+        Taps.at("a", 10).second(5).seen().writeTo(new DataOutputStream(seen));
+        Varint.write(out, 1);
+        Varint.write(out, 1);
+        out.writeUTF("a");
+        Varint.write(out, 8 * Taps.SECOND);
+        Varint.write(out, 1);
+        Varint.write(out, 0);
+        Varint.write(out, 3 * Taps.SECOND);
+        Varint.write(out, seen.size());
+        out.write(seen.toByteArray());
+
+        path = FlowPath.readFrom(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())), path().key(), 70);
+
+        assertThat(path.forget(70)).isZero();
+        assertThat(add(Taps.at("b", 20).second(5))).isEqualTo(Fate.COMBINED);
+        assertThat(path.forget(71)).isEqualTo(2);
     }
 
     @Test
@@ -160,7 +242,7 @@ class FlowPathTest {
     }
 
     private Fate add(Taps tap) throws IOException {
-        return path.add(tap.seen(), rows::add);
+        return path.add(tap.seen(), now, Tenants.NONE, rows::add);
     }
 
     private byte[] bytes() throws IOException {
@@ -170,7 +252,7 @@ class FlowPathTest {
     }
 
     private FlowPath restored() throws IOException {
-        return FlowPath.readFrom(new DataInputStream(new ByteArrayInputStream(bytes())), path().key());
+        return FlowPath.readFrom(new DataInputStream(new ByteArrayInputStream(bytes())), path().key(), 0);
     }
 
     private static List<List<Integer>> permutations(int size) {

@@ -8,19 +8,20 @@ import io.chokepoint.analysis.row.Quality;
 import io.chokepoint.analysis.row.RootCause;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.analysis.row.Tenants;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PathJudgeTest {
     @Test
     void oneTapMakesNoPath() {
-        assertThat(PathJudge.judge(List.of(Taps.at("a", 10).seen()))).isNull();
-        assertThat(PathJudge.judge(
-                        List.of(Taps.at("a", 10).seen(), Taps.at("a", 10).seen())))
+        assertThat(judge(List.of(Taps.at("a", 10).seen()))).isNull();
+        assertThat(judge(List.of(Taps.at("a", 10).seen(), Taps.at("a", 10).seen())))
                 .isNull();
     }
 
@@ -272,17 +273,49 @@ class PathJudgeTest {
                         Taps.at("a", 36).lost(7, 3).queues(6, 1).synMissed(8).share(RowField.SHARE_UNKNOWN, 9))
                 .map(Taps::seen)
                 .toList());
-        PathRow expected = requireNonNull(PathJudge.judge(seen));
+        PathRow expected = requireNonNull(judge(seen));
 
         Random random = new Random(1);
         for (int i = 0; i < 200; i++) {
             Collections.shuffle(seen, random);
-            assertThat(PathJudge.judge(seen)).isEqualTo(expected);
+            assertThat(judge(seen)).isEqualTo(expected);
         }
     }
 
+    /** Who shall have the row is known only when a second tap has seen it: until then the smaller flow keeps it. */
+    @Test
+    void aFlowThatOneTapSawDoesNotTakeTheRowOfAnother() {
+        PathRow row = judge(
+                Taps.at("a", 10).named(2).put(RowField.DATA_BYTES, 100),
+                Taps.at("b", 30).named(2).put(RowField.DATA_BYTES, 100),
+                Taps.at("a", 10).named(1).put(RowField.DATA_BYTES, 900));
+
+        assertThat(row.identity().flowId()).isEqualTo(2);
+        assertThat(row.get(PathField.DATA_BYTES)).isEqualTo(100);
+    }
+
+    @Test
+    void theEndsAreTheirTenants() {
+        Tenants tenants = Tenants.parse(List.of("10.0.0.1/32,acme", "10.0.0.0/24,other"));
+        List<PathObservation> low =
+                List.of(Taps.at("a", 10).seen(), Taps.at("b", 30).seen());
+        List<PathObservation> high = List.of(
+                Taps.at("a", 10).clientIsHigher().seen(),
+                Taps.at("b", 30).clientIsHigher().seen());
+
+        PathRow row = requireNonNull(PathJudge.judge(low, tenants));
+        assertThat(row.text(PathField.CLIENT_TENANT)).isEqualTo("acme");
+        assertThat(row.text(PathField.SERVER_TENANT)).isEqualTo("other");
+        assertThat(requireNonNull(PathJudge.judge(high, tenants)).text(PathField.SERVER_TENANT))
+                .isEqualTo("acme");
+    }
+
+    private static @Nullable PathRow judge(List<PathObservation> seen) {
+        return PathJudge.judge(seen, Tenants.NONE);
+    }
+
     private static PathRow judge(Taps... taps) {
-        return requireNonNull(PathJudge.judge(Stream.of(taps).map(Taps::seen).toList()));
+        return requireNonNull(judge(Stream.of(taps).map(Taps::seen).toList()));
     }
 
     private static void assertPlace(PathRow row, RootCause cause, LimitSegment segment, String from, String to) {

@@ -34,7 +34,8 @@ final class PathState {
     /** What comes from a checkpoint is bytes until it is needed. */
     FlowPath path(FlowKey key) throws IOException {
         if (path == null) {
-            path = FlowPath.readFrom(new DataInputDeserializer(bytes == null ? new byte[0] : bytes), key);
+            path = FlowPath.readFrom(
+                    new DataInputDeserializer(bytes == null ? new byte[0] : bytes), key, touchedMillis);
             bytes = null;
         }
         return path;

@@ -12,9 +12,10 @@ import io.chokepoint.analysis.row.FlowIdentity;
 import io.chokepoint.analysis.row.RootCause;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowField;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.job.sink.EncodedRow;
 import io.chokepoint.job.sink.PathRowEncoder;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
@@ -30,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class FlowPathFunctionTest {
     private static final long SECOND = 1_000_000_000L;
-    private static final Duration IDLE = Duration.ofMinutes(40);
+    private static final long KEPT = FlowPathFunction.KEPT_MILLIS;
     private static final long NOW = 1_800_000_000_000L;
 
     /** Where state can live. */
@@ -80,13 +81,13 @@ class FlowPathFunctionTest {
         try (var harness = harness(Backend.HEAP)) {
             harness.open();
             feed(harness, seen("a", 10, 5));
-            harness.processElement(new StreamRecord<>(seen("a", 10, 6), NOW + IDLE.toMillis() / 2));
+            harness.processElement(new StreamRecord<>(seen("a", 10, 6), NOW + KEPT / 2));
             assertThat(harness.numEventTimeTimers()).isEqualTo(1);
 
-            harness.processWatermark(NOW + IDLE.toMillis());
+            harness.processWatermark(NOW + KEPT);
             assertThat(harness.numKeyedStateEntries()).isEqualTo(1);
             assertThat(harness.numEventTimeTimers()).isEqualTo(1);
-            harness.processWatermark(NOW + IDLE.toMillis() * 3 / 2);
+            harness.processWatermark(NOW + KEPT * 3 / 2);
 
             assertThat(harness.numKeyedStateEntries()).isZero();
             assertThat(harness.numEventTimeTimers()).isZero();
@@ -98,7 +99,7 @@ class FlowPathFunctionTest {
     void whatComesLateIsNotForgottenAsSoonAsItHasCome() throws Exception {
         try (var harness = harness(Backend.HEAP)) {
             harness.open();
-            long ahead = NOW + 3 * IDLE.toMillis();
+            long ahead = NOW + 3 * KEPT;
             harness.processWatermark(ahead);
             feed(harness, seen("a", 10, 6));
             harness.processWatermark(ahead + 200);
@@ -108,8 +109,61 @@ class FlowPathFunctionTest {
         }
     }
 
+    /** After an outage two readers catch up: one is through with tap a before the other has begun with tap b. */
+    @ParameterizedTest
+    @EnumSource(Backend.class)
+    void aTapMayBeReadTenMinutesBehindTheOther(Backend backend) throws Exception {
+        List<String> together = new ArrayList<>();
+        for (int second = 0; second < 600; second++) {
+            together.add(row(seen("a", 10, second), seen("b", 20, second)));
+        }
+        try (var harness = harness(backend)) {
+            harness.open();
+            harness.processWatermark(NOW - 1); // where the slower one is
+            for (int second = 0; second < 600; second++) {
+                feedAt(harness, seen("a", 10, second), second);
+            }
+            for (int second = 0; second < 600; second++) {
+                feedAt(harness, seen("b", 20, second), second);
+                harness.processWatermark(NOW + 1_000L * second);
+            }
+
+            assertThat(rows(harness)).containsExactlyElementsOf(together);
+
+            harness.processWatermark(NOW + 600_000 + KEPT);
+            assertThat(harness.numEventTimeTimers()).as("what is kept").isZero();
+        }
+    }
+
+    /** The records of tap b are appended ten minutes late, more than anything is kept: no row, and no state in the end. */
+    @Test
+    void whatIsAppendedTooLateMakesNoRow() throws Exception {
+        try (var harness = harness(Backend.HEAP)) {
+            harness.open();
+            for (int second = 0; second < 1_200; second++) {
+                feedAt(harness, seen("a", 10, second), second);
+                harness.processWatermark(NOW + 1_000L * second - 1);
+                if (second >= 600) {
+                    feedAt(harness, seen("b", 20, second - 600), second);
+                }
+            }
+
+            assertThat(rows(harness)).isEmpty();
+            harness.processWatermark(NOW + 1_200_000 + KEPT);
+            assertThat(harness.numKeyedStateEntries()).isZero();
+        }
+    }
+
+    private static void feedAt(
+            KeyedOneInputStreamOperatorTestHarness<FlowKey, PathObservation, EncodedRow> harness,
+            PathObservation observation,
+            int second)
+            throws Exception {
+        harness.processElement(new StreamRecord<>(observation, NOW + 1_000L * second));
+    }
+
     private static String row(PathObservation... observations) {
-        return text(new PathRowEncoder().encode(requireNonNull(PathJudge.judge(List.of(observations)))));
+        return text(new PathRowEncoder().encode(requireNonNull(PathJudge.judge(List.of(observations), Tenants.NONE))));
     }
 
     private static PathObservation seen(String tap, long senderMillis, long second) {
@@ -146,7 +200,7 @@ class FlowPathFunctionTest {
             throws Exception {
         KeyedOneInputStreamOperatorTestHarness<FlowKey, PathObservation, EncodedRow> harness =
                 new KeyedOneInputStreamOperatorTestHarness<>(
-                        new KeyedProcessOperator<>(new FlowPathFunction(IDLE)),
+                        new KeyedProcessOperator<>(new FlowPathFunction(Tenants.NONE)),
                         PathObservation::key,
                         PathObservations.keyType());
         harness.setStateBackend(backend.make());
