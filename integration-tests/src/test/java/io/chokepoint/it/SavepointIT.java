@@ -39,34 +39,66 @@ class SavepointIT {
         chokepoint("build", "probe", "cli", "job").run().succeeded();
     }
 
+    /** One capture of one tap, and two taps of one path that flows share. */
     @Test
     void rescalingAndPlayingAgainChangeNothing() throws IOException {
-        Path capture = Scripts.captureOfAll(directory);
-        String name = Samples.tap(capture);
-        List<Map<String, String>> expected = undisturbed(List.of(capture));
+        Path samples = Command.ROOT.resolve("samples");
+        List<Path> captures = List.of(
+                Scripts.captureOfAll(directory),
+                samples.resolve("bergen-before.pcap"),
+                samples.resolve("bergen-after.pcap"));
+        List<Map<String, String>> expected = undisturbed(captures);
+        assertThat(expected)
+                .extracting(row -> row.get("record"))
+                .contains("\"bottleneck_group\"", "\"flow_path_interval\"");
+        List<Tap> taps = new ArrayList<>();
 
-        try (Stack stack = Stack.start(1, 3);
-                Tap tap = new Tap(stack, name, capture)) {
-            tap.feed(0.3);
-            awaitConsumed(stack, tap.framesFed());
+        try (Stack stack = Stack.start(1, 3)) {
+            for (Path capture : captures) {
+                taps.add(new Tap(stack, Samples.tap(capture), capture));
+            }
+            feed(stack, taps, 0.3);
             stack.restore(stack.stop(), 2);
-            tap.feed(0.6);
-            awaitConsumed(stack, tap.framesFed());
+            feed(stack, taps, 0.6);
             stack.restore(stack.stop(), 1);
-            tap.feed(1);
-            long packets = tap.end().get("packets_delivered");
+            long packets = playOut(taps);
 
             theRowsAre(expected, stack);
             awaitFates(stack, Map.of("consumed", packets, "contributed", packets));
 
-            try (Tap again = new Tap(stack, name, capture)) {
-                again.feed(1);
-                assertThat(again.end()).containsEntry("packets_delivered", packets);
+            List<Tap> again = new ArrayList<>();
+            for (Path capture : captures) {
+                again.add(new Tap(stack, Samples.tap(capture), capture));
             }
+            taps.addAll(again);
+            assertThat(playOut(again)).isEqualTo(packets);
             awaitJudged(stack, 2 * packets);
             awaitCheckpoints(stack, 3); // groups that more came for are told within one
             theRowsAre(expected, stack);
+        } finally {
+            for (Tap tap : taps) {
+                tap.close();
+            }
         }
+    }
+
+    private static void feed(Stack stack, List<Tap> taps, double share) throws IOException {
+        long packets = 0;
+        for (Tap tap : taps) {
+            tap.feed(share);
+            packets += tap.framesFed();
+        }
+        awaitConsumed(stack, packets);
+    }
+
+    /** Feeds what is left; the packets that the probes have delivered. */
+    private static long playOut(List<Tap> taps) throws IOException {
+        long packets = 0;
+        for (Tap tap : taps) {
+            tap.feed(1);
+            packets += tap.end().get("packets_delivered");
+        }
+        return packets;
     }
 
     /** State of flows, books, unsent rows and the offset, all of them in use. */
