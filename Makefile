@@ -45,10 +45,11 @@ proof: ## run them with other seeds into build/proof, for evaluate to measure on
 paths: ## run cases that are captured at four taps into build/paths, for evaluate (as root, ten minutes; resumes)
 	testbed/dataset --edge-taps --out build/paths
 
-evaluate: ## measure the verdicts against the truth, of proof if it was made, and write docs/evaluation.md
+evaluate: ## measure the verdicts against the truth, of proof if it was made, and write their pages
 	./chokepoint packages evaluate
 	evaluation/evaluate
 	test ! -d build/paths || evaluation/evaluate-paths
+	test ! -d build/dataset || evaluation/groups --page docs/groups.md
 
 mutate: ## plant bugs in the analysis and count those its tests see; CLASSES="io.chokepoint.analysis.verdict.*" for some
 	nice -n 10 mvn -B -P mutation -pl flink-jobs/analysis-core -am test $(if $(CLASSES),-DtargetClasses='$(CLASSES)')
