@@ -8,6 +8,7 @@ import io.chokepoint.analysis.group.BottleneckGroup.Member;
 import io.chokepoint.analysis.group.Grouping;
 import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.row.BottleneckSide;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.testkit.PacketScript;
 import io.chokepoint.testkit.RunCutter;
 import io.chokepoint.testkit.sim.PathScenario;
@@ -60,6 +61,17 @@ class SharedQueueTest {
                 .hasSize(10)
                 .allMatch(bin -> delays[bin] == 20_000 || delays[bin] == 60_000)
                 .allMatch(bin -> bin % 2 == 0);
+    }
+
+    @Test
+    void observationsSayWhoseTheEndsAre() {
+        Tenants all = Tenants.parse(List.of("0.0.0.0/0,acme"));
+        SimulatedFlow flow = link(1).get(0);
+        List<Observation> observations = Tap.with(all)
+                .takeAll(RunCutter.PROBE.cutAndEnd(flow.flow(), flow.before(), "CAPTURE_END", 0))
+                .observations();
+
+        assertThat(observations).isNotEmpty().allMatch(one -> one.tenants().equals(List.of("acme")));
     }
 
     @ParameterizedTest(name = "tap before the links: {0}")

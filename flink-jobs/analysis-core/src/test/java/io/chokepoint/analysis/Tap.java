@@ -12,6 +12,7 @@ import io.chokepoint.analysis.group.Observation;
 import io.chokepoint.analysis.row.MinuteRow;
 import io.chokepoint.analysis.row.Row;
 import io.chokepoint.analysis.row.RowSink;
+import io.chokepoint.analysis.row.Tenants;
 import io.chokepoint.testkit.BatchEncoder;
 import io.chokepoint.testkit.BatchHeader;
 import io.chokepoint.testkit.RunSpec;
@@ -87,6 +88,13 @@ final class Tap {
     /** With intervals of another length. */
     static Tap withIntervalsOf(long nanos) {
         return new Tap(new AnalysisSettings(nanos, AnalysisSettings.DEFAULT.layer(), 1), "leaf1");
+    }
+
+    /** Whose addresses are is told. */
+    static Tap with(Tenants tenants) {
+        AnalysisSettings settings = AnalysisSettings.DEFAULT;
+        return new Tap(
+                new AnalysisSettings(settings.intervalNanos(), settings.layer(), settings.version(), tenants), "leaf1");
     }
 
     /** Rows of runs in their order. */
