@@ -113,7 +113,9 @@ class SavepointIT {
             stack.shell("yes | head -n \"$1\" | kcat -P -b \"$CHOKEPOINT_KAFKA\" -t tcp-segments -p 0", records)
                     .run()
                     .succeeded();
-            stack.restore(SAVEPOINT.getParent(), 1);
+            // By the log its flows have been silent since it was written; that of the second tap would end with the
+            // first one's batches.
+            stack.restore(SAVEPOINT.getParent(), 1, "--idle", "365 d");
             long seenBefore = 0;
             for (Path capture : captures) {
                 Tap tap = new Tap(stack, Samples.tap(capture), capture);

@@ -84,8 +84,8 @@ final class Stack implements AutoCloseable {
     }
 
     /** Goes on from a savepoint. */
-    void restore(Path savepoint, int parallelism) {
-        job = submit(List.of("-p", parallelism, "-s", savepoint));
+    void restore(Path savepoint, int parallelism, String... jobOptions) {
+        job = submit(List.of("-p", parallelism, "-s", savepoint), jobOptions);
     }
 
     /** Submits a job, and returns its id. */

@@ -19,6 +19,8 @@ final class LiveFlows {
     /** Key, map entry and the flow's own fields, in bytes. */
     private static final int ENTRY_BYTES = 250;
 
+    private static final int UNCHANGED = -1;
+
     /** Puts a flow into the keyed state, and sees to its timer. */
     interface Store {
         void save(FlowAtTap key, Flow flow) throws Exception;
@@ -32,8 +34,10 @@ final class LiveFlows {
         private long touchedMillis;
 
         private boolean stored;
-        private boolean changed;
         private boolean live;
+        /** Index among those to save; -1 if the keyed state has the flow as it is. */
+        private int changedAt = UNCHANGED;
+
         private long timerMillis;
         private int heapBytes;
 
@@ -78,16 +82,14 @@ final class LiveFlows {
             timerMillis = millis;
         }
 
-        /** The keyed state has the flow as it is now. */
+        /** The keyed state has the flow, and its timer. */
         void saved() {
             stored = true;
-            changed = false;
         }
     }
 
     private final long capacityBytes;
     private final LinkedHashMap<FlowAtTap, Flow> flows = new LinkedHashMap<>(16, 0.75F, true);
-    /** Those to save, and some that were saved or have ended since. */
     private final List<Flow> changed = new ArrayList<>();
 
     private long heapBytes;
@@ -111,8 +113,8 @@ final class LiveFlows {
             flow.live = true;
             flows.put(flow.key, flow);
         }
-        if (!flow.changed) {
-            flow.changed = true;
+        if (flow.changedAt == UNCHANGED) {
+            flow.changedAt = changed.size();
             changed.add(flow);
         }
         if (!flow.stored) {
@@ -129,13 +131,31 @@ final class LiveFlows {
             heapBytes -= flow.heapBytes;
         }
         flow.live = false;
-        flow.changed = false;
+        unmark(flow);
+    }
+
+    /** It need not be saved any more; nor must the list keep a flow that has ended from being collected. */
+    private void unmark(Flow flow) {
+        if (flow.changedAt != UNCHANGED) {
+            Flow last = changed.remove(changed.size() - 1);
+            if (last != flow) {
+                changed.set(flow.changedAt, last);
+                last.changedAt = flow.changedAt;
+            }
+            flow.changedAt = UNCHANGED;
+        }
+    }
+
+    /** How many have changed since they were saved. */
+    int unsaved() {
+        return changed.size();
     }
 
     /** Saves all that have changed; they stay. */
     void saveAll(Store store) throws Exception {
         for (Flow flow : changed) {
-            save(flow, store);
+            store.save(flow.key, flow);
+            flow.changedAt = UNCHANGED;
         }
         changed.clear();
         untimedSinceMillis = Long.MAX_VALUE;
@@ -153,16 +173,13 @@ final class LiveFlows {
         while (heapBytes > capacityBytes && flows.size() > 1) {
             Iterator<Map.Entry<FlowAtTap, Flow>> eldest = flows.entrySet().iterator();
             Flow flow = eldest.next().getValue();
-            save(flow, store);
+            if (flow.changedAt != UNCHANGED) {
+                store.save(flow.key, flow);
+                unmark(flow);
+            }
             eldest.remove();
             heapBytes -= flow.heapBytes;
             flow.live = false;
-        }
-    }
-
-    private static void save(Flow flow, Store store) throws Exception {
-        if (flow.changed) {
-            store.save(flow.key, flow);
         }
     }
 }
