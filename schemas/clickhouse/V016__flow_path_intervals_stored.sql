@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS flow_path_intervals_stored
     version UInt32
         COMMENT 'Analysis generation; of rows with the same key the highest counts. Unit: count.' CODEC(ZSTD(1)),
     observations UInt32
-        COMMENT 'Rows of taps that are in it; of rows with the same key and version the highest counts. Unit: count.' CODEC(ZSTD(1)),
+        COMMENT 'Rows of taps that were known, those of another flow on the same ports too; of rows with the same key and version the highest counts. Unit: count.' CODEC(ZSTD(1)),
     taps Array(LowCardinality(String))
         COMMENT 'Taps that saw the flow, in the order in which the data pass them. Unit: texts.' CODEC(ZSTD(1)),
     tap_positions_permille Array(Nullable(UInt16))

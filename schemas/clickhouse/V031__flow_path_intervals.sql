@@ -16,7 +16,7 @@ CREATE OR REPLACE VIEW flow_path_intervals
     interval_start DateTime64(9, 'UTC') COMMENT 'Begin of the interval, a multiple of its length. Unit: instant.',
     interval_end DateTime64(9, 'UTC') COMMENT 'End of the interval, not part of it. Unit: instant.',
     version UInt32 COMMENT 'Analysis generation; of rows with the same key the highest counts. Unit: count.',
-    observations UInt32 COMMENT 'Rows of taps that are in it; of rows with the same key and version the highest counts. Unit: count.',
+    observations UInt32 COMMENT 'Rows of taps that were known, those of another flow on the same ports too; of rows with the same key and version the highest counts. Unit: count.',
     taps Array(LowCardinality(String)) COMMENT 'Taps that saw the flow, in the order in which the data pass them. Unit: texts.',
     tap_positions Array(Nullable(Float64)) COMMENT 'For each tap the share of the lowest round trip between sender and tap. Unit: 0 at the sender .. 1 at the receiver. NULL: half round trips not seen.',
     root_cause Enum8('unknown' = 0, 'application' = 1, 'send_buffer' = 2, 'receiver_window' = 3, 'unshared_bottleneck' = 4, 'shared_bottleneck' = 5, 'bottleneck' = 6, 'transport' = 7, 'mixed' = 8, 'short_transfer' = 9) COMMENT 'What limits the throughput, by the time shares of all taps. Unit: label.',

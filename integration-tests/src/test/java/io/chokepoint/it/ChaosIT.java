@@ -164,7 +164,8 @@ class ChaosIT {
     private static Map<String, Map<String, Long>> fates(Stack stack) {
         Map<String, Map<String, Long>> fates = new TreeMap<>();
         try {
-            for (String line : stack.ask("SELECT tap, fate, sum(packets) AS packets FROM ledger GROUP BY tap, fate")) {
+            for (String line : stack.ask(
+                    "SELECT tap, fate, sum(packets) AS packets FROM ledger GROUP BY tap, fate HAVING packets > 0")) {
                 JsonNode row = Rows.parse(line);
                 fates.computeIfAbsent(row.path("tap").asText(), tap -> new TreeMap<>())
                         .put(row.path("fate").asText(), row.path("packets").asLong());

@@ -38,7 +38,7 @@ public final class TapFlow {
     private static final int LENGTH_BYTES = 2;
 
     private final String tap;
-    /** Each behind its length; the first with the flow's place, the others from there on. */
+    /** Each behind its length; the first with the flow's place, the others from there on. Part of savepoints: readers never get stricter. */
     private byte[] runs = NO_RUNS;
 
     private int packets;

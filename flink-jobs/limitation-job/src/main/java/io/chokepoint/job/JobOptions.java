@@ -52,7 +52,7 @@ public final class JobOptions {
                 "192 mb",
                 null,
                 "Heap of each slot for the flows with the newest packets: half a KiB each in their first 50 packets, 8 to 18 "
-                        + "later; others are bytes in the state, read and written for each run."),
+                        + "KiB later; others are bytes in the state, read and written for each run."),
         CLICKHOUSE("url", "http://127.0.0.1:18123", "CHOKEPOINT_CLICKHOUSE", "HTTP interface of ClickHouse."),
         CLICKHOUSE_DATABASE("name", "chokepoint", "CHOKEPOINT_CLICKHOUSE_DATABASE", "Database of the tables."),
         CLICKHOUSE_USER("name", "chokepoint_writer", "CHOKEPOINT_CLICKHOUSE_WRITER_USER", "User that inserts."),

@@ -53,7 +53,12 @@ public final class PathJudge {
             return null;
         }
         Path path = Path.of(byTap.values());
-        return row(path, limit(path, new JointShares(path.taps())), identity(named, tenants), named);
+        // Also those of another flow on the port: the more is known the higher must the revision of the row be.
+        long known = observations.stream()
+                .mapToLong(observation -> observation.get(Observed.ROWS))
+                .sum();
+        return row(path, limit(path, new JointShares(path.taps())), identity(named, tenants), named)
+                .set(PathField.OBSERVATIONS, known);
     }
 
     /** One observation a tap, of one flow: that of the candidate, and those whose handshake a tap has missed. */
@@ -224,13 +229,11 @@ public final class PathJudge {
     /** What passed is that of one tap, so that it may be summed; the rest is the best that any tap knows. */
     private static void writeCounts(PathRow row, Path path) {
         PathObservation reference = path.reference();
-        long rows = 0;
         long version = 0;
         long quality = 0;
         long capacity = 0;
         long goodput = 0;
         for (PathObservation tap : path.taps()) {
-            rows += tap.get(Observed.ROWS);
             version = Math.max(version, tap.version());
             quality |= tap.get(Observed.QUALITY);
             capacity = Math.max(capacity, tap.get(Observed.CAPACITY));
@@ -238,7 +241,6 @@ public final class PathJudge {
         }
         long own = reference.get(Observed.GOODPUT_BYTES);
         row.set(PathField.VERSION, version)
-                .set(PathField.OBSERVATIONS, rows)
                 .set(PathField.QUALITY, quality)
                 .set(PathField.DATA_PACKETS, reference.get(Observed.DATA_PACKETS))
                 .set(PathField.DATA_BYTES, reference.get(Observed.DATA_BYTES))

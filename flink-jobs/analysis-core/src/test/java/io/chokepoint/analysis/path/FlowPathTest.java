@@ -143,6 +143,30 @@ class FlowPathTest {
         }
     }
 
+    /** Of two flows on one port within a second, three taps saw the smaller, and two the larger. */
+    @Test
+    void whichFlowHasTheRowIsTheSameInEveryOrder() throws IOException {
+        List<Taps> seen = List.of(
+                Taps.at("a", 4).named(7),
+                Taps.at("b", 9).named(7),
+                Taps.at("c", 16).named(7),
+                Taps.at("a", 4).named(8).data(9_000_000),
+                Taps.at("b", 9).named(8).data(9_000_000));
+        for (List<Integer> order : permutations(seen.size())) {
+            rows.clear();
+            path = new FlowPath(seen.get(0).seen().key());
+            for (int tap : order) {
+                add(seen.get(tap));
+            }
+            PathRow last = rows.get(0);
+            for (PathRow row : rows) {
+                last = row.revision() >= last.revision() ? row : last;
+            }
+            assertThat(last.identity().flowId()).as("after %s", order).isEqualTo(8);
+            assertThat(last.taps()).containsExactly("a", "b");
+        }
+    }
+
     @Test
     void directionsDoNotMix() throws IOException {
         add(Taps.at("a", 10));

@@ -245,7 +245,7 @@ class PathJudgeTest {
 
         assertThat(row.identity().flowId()).isEqualTo(2);
         assertThat(row.get(PathField.DATA_BYTES)).isEqualTo(900);
-        assertThat(row.get(PathField.OBSERVATIONS)).isEqualTo(2);
+        assertThat(row.get(PathField.OBSERVATIONS)).isEqualTo(3);
     }
 
     @Test

@@ -101,6 +101,11 @@ final class Taps {
         return this;
     }
 
+    /** Payload of the interval. */
+    Taps data(long bytes) {
+        return put(RowField.DATA_BYTES, bytes);
+    }
+
     Taps second(long second) {
         startNanos = second * SECOND;
         return this;

@@ -89,7 +89,9 @@ final class LiveFlows {
     }
 
     private final long capacityBytes;
-    private final LinkedHashMap<FlowAtTap, Flow> flows = new LinkedHashMap<>(16, 0.75F, true);
+    /** In the order of their newest runs; who only asks for one, as a timer does, does not make it newer. */
+    private final LinkedHashMap<FlowAtTap, Flow> flows = new LinkedHashMap<>();
+
     private final List<Flow> changed = new ArrayList<>();
 
     private long heapBytes;
@@ -109,10 +111,11 @@ final class LiveFlows {
     /** A run was folded into a flow, which is from now on in it. */
     void touch(Flow flow, long millis) {
         flow.touchedMillis = millis;
-        if (!flow.live) {
-            flow.live = true;
-            flows.put(flow.key, flow);
+        if (flow.live) {
+            flows.remove(flow.key); // it goes to the end
         }
+        flow.live = true;
+        flows.put(flow.key, flow);
         if (flow.changedAt == UNCHANGED) {
             flow.changedAt = changed.size();
             changed.add(flow);

@@ -21,9 +21,8 @@ import org.apache.flink.util.Collector;
  * Gathers the observations of a window of a tap and has them judged. Decides nothing about queues.
  *
  * <p>A window is judged when nothing came for it for some seconds, so a tap that falls silent holds up nobody, not even
- * itself; and again when more came, so the last judgement is of all. What it says is for
- * {@link GroupWindow}. The clock of the machine only says when to tell; when to
- * forget says the time of the log, as for flows.
+ * itself; and again when more came, so the last judgement is of all. {@link GroupWindow} says what
+ * is told, the clock of the machine only when; when to forget says the time of the log, as for flows.
  */
 public final class GroupFunction extends KeyedProcessFunction<TapWindow, TapObservation, EncodedRow> {
     private static final long serialVersionUID = 1L;

@@ -18,6 +18,9 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 public final class ClickHouseSink implements Sink<EncodedRow>, SupportsWriterState<EncodedRow, UnsentRows> {
     private static final long serialVersionUID = 1L;
 
+    /** An insert costs as much as a thousand rows, so those that nobody awaits wait so many times as long. */
+    private static final int PATIENCE_OF_OTHERS = 4;
+
     private final ClickHouseSettings settings;
 
     public ClickHouseSink(ClickHouseSettings settings) {
@@ -32,8 +35,9 @@ public final class ClickHouseSink implements Sink<EncodedRow>, SupportsWriterSta
     @Override
     public StatefulSinkWriter<EncodedRow, UnsentRows> restoreWriter(
             WriterInitContext context, Collection<UnsentRows> kept) throws IOException {
+        long delayNanos = settings.maxDelay().toNanos();
         Outbox.Limits limits =
-                new Outbox.Limits(settings.maxRows(), settings.maxDelay().toNanos(), settings.maxBytes());
+                new Outbox.Limits(settings.maxRows(), PATIENCE_OF_OTHERS * delayNanos, delayNanos, settings.maxBytes());
         Outbox outbox = new Outbox(new ClickHouseInserter(settings), limits, new DeliveryCounts(context.metricGroup()));
         context.metricGroup().gauge("waiting_bytes", outbox::waitingBytes);
         context.metricGroup().gauge("clickhouse_away", () -> outbox.isStalled() ? 1 : 0);

@@ -25,6 +25,8 @@ final class ClickHouseWriter implements StatefulSinkWriter<EncodedRow, UnsentRow
     public void flush(boolean endOfInput) throws IOException, InterruptedException {
         if (endOfInput) {
             outbox.flush();
+        } else {
+            outbox.throwIfFailed();
         }
     }
 

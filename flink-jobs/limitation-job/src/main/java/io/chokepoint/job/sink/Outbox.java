@@ -25,8 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Outbox implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
-    /** An insert costs as much as a thousand rows, so those that nobody awaits wait so many times as long. */
-    private static final int PATIENCE_OF_OTHERS = 4;
 
     /** ClickHouse refuses a block of more daily partitions than this by default. */
     private static final int MAX_DAYS_PER_INSERT = 100;
@@ -55,12 +53,13 @@ final class Outbox implements AutoCloseable {
      * When a block is sent, and how much may wait.
      *
      * @param maxRows of a block
-     * @param maxDelayNanos from the first row of a block with one that is awaited until it is sent
+     * @param maxDelayNanos from the first row of a block until it is sent
+     * @param awaitedDelayNanos the same if a row of it is awaited
      * @param maxBytes of all blocks together
      */
-    record Limits(int maxRows, long maxDelayNanos, long maxBytes) {
-        long maxDelayNanos(Block block) {
-            return block.isAwaited() ? maxDelayNanos : PATIENCE_OF_OTHERS * maxDelayNanos;
+    record Limits(int maxRows, long maxDelayNanos, long awaitedDelayNanos, long maxBytes) {
+        long delayNanos(Block block) {
+            return block.isAwaited() ? awaitedDelayNanos : maxDelayNanos;
         }
 
         /** A block is sent early enough for the next one to be filled meanwhile. */
@@ -134,6 +133,16 @@ final class Outbox implements AutoCloseable {
                 throwFailure();
                 workDone.await();
             }
+            throwFailure();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Throws if nothing will be delivered any more. */
+    void throwIfFailed() throws IOException {
+        lock.lock();
+        try {
             throwFailure();
         } finally {
             lock.unlock();
@@ -217,7 +226,7 @@ final class Outbox implements AutoCloseable {
                 long now = System.nanoTime();
                 long patienceNanos = Long.MAX_VALUE;
                 for (Block block : List.copyOf(open.values())) {
-                    long leftNanos = limits.maxDelayNanos(block) - (now - block.openedNanos());
+                    long leftNanos = limits.delayNanos(block) - (now - block.openedNanos());
                     patienceNanos = Math.min(patienceNanos, leftNanos);
                     if (leftNanos <= 0) {
                         seal(block);

@@ -7,6 +7,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /** Part of a checkpoint: rows of one table that ClickHouse had not confirmed. */
@@ -23,10 +24,14 @@ public final class UnsentRows {
 
     /**
      * Version 2: table by name, its columns, number of rows, then day, length and bytes of each. Version 1 told no columns:
-     * they are those of the table.
+     * they are those that the table had then.
      */
     static final class Serializer implements SimpleVersionedSerializer<UnsentRows> {
         private static final int VERSION = 2;
+        /** Columns that tables of version 1 lacked. */
+        private static final Set<Table> WITHOUT_TENANTS = Set.of(Table.FLOW_PATH_INTERVALS, Table.BOTTLENECK_GROUPS);
+
+        private static final Set<String> TENANTS = Set.of("client_tenant", "server_tenant", "tenants");
 
         @Override
         public int getVersion() {
@@ -61,7 +66,7 @@ public final class UnsentRows {
             }
             DataInputStream in = new DataInputStream(new ByteArrayInputStream(serialized));
             Table table = Table.valueOf(in.readUTF());
-            List<String> columns = version == 1 ? table.columns() : readColumns(in);
+            List<String> columns = version == 1 ? columnsOfVersion1(table) : readColumns(in);
             Block block = new Block(table, columns, System.nanoTime());
             for (int left = in.readInt(); left > 0; left--) {
                 int day = in.readInt();
@@ -70,6 +75,14 @@ public final class UnsentRows {
                 block.add(row, day);
             }
             return new UnsentRows(block);
+        }
+
+        private static List<String> columnsOfVersion1(Table table) {
+            return WITHOUT_TENANTS.contains(table)
+                    ? table.columns().stream()
+                            .filter(column -> !TENANTS.contains(column))
+                            .toList()
+                    : table.columns();
         }
 
         private static List<String> readColumns(DataInputStream in) throws IOException {

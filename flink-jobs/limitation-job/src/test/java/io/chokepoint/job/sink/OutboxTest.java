@@ -17,6 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.serialization.SerializerConfigImpl;
+import org.apache.flink.core.memory.DataInputDeserializer;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.junit.jupiter.api.Test;
@@ -29,11 +32,15 @@ class OutboxTest {
     private final Counters counters = new Counters();
 
     private Outbox outbox(Inserter inserter, int maxRows, long maxBytes) {
-        return new Outbox(inserter, new Outbox.Limits(maxRows, NEVER, maxBytes), new DeliveryCounts(counters));
+        return new Outbox(inserter, new Outbox.Limits(maxRows, NEVER, NEVER, maxBytes), new DeliveryCounts(counters));
     }
 
     private static EncodedRow row(String text) {
         return new EncodedRow(Table.FLOWS, 7, text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static EncodedRow awaited(String text) {
+        return new EncodedRow(Table.LIMITATION_INTERVALS, 7, text.getBytes(StandardCharsets.US_ASCII), true);
     }
 
     private static EncodedRow interval(String text) {
@@ -60,7 +67,7 @@ class OutboxTest {
     @Test
     void aRowLeavesByItselfWhenItIsOldEnough() throws Exception {
         Memory table = new Memory();
-        Outbox.Limits limits = new Outbox.Limits(1000, 1, 1000);
+        Outbox.Limits limits = new Outbox.Limits(1000, 1, 1, 1000);
         try (Outbox outbox = new Outbox(table, limits, new DeliveryCounts(counters)).start()) {
             outbox.add(row("a"));
             table.awaitInserts(1);
@@ -86,13 +93,35 @@ class OutboxTest {
     }
 
     @Test
-    void aRowThatIsAwaitedHastensItsBlock() {
-        Outbox.Limits limits = new Outbox.Limits(1000, NEVER / 2, 1000);
-        Block block = new Block(Table.LIMITATION_INTERVALS, 0);
+    void aRowThatIsAwaitedHastensItsBlockAndNoOther() throws Exception {
+        Memory table = new Memory();
+        Outbox.Limits limits = new Outbox.Limits(1000, NEVER, 1, 1000);
+        try (Outbox outbox = new Outbox(table, limits, new DeliveryCounts(counters)).start()) {
+            outbox.add(row("flow"));
+            outbox.add(interval("a"));
+            outbox.add(awaited("b"));
+            table.awaitInserts(1);
 
-        assertThat(limits.maxDelayNanos(block)).isEqualTo(2 * NEVER);
-        block.setAwaited();
-        assertThat(limits.maxDelayNanos(block)).isEqualTo(NEVER / 2);
+            assertThat(table.order).containsExactly("a", "b");
+            outbox.flush();
+        }
+        assertThat(table.order).containsExactly("a", "b", "flow");
+    }
+
+    @Test
+    void whatIsAwaitedIsSoBehindTheNetwork() throws Exception {
+        var serializer = EncodedRow.type().createSerializer(new SerializerConfigImpl());
+        for (EncodedRow row : List.of(row("a"), awaited("b"))) {
+            DataOutputSerializer out = new DataOutputSerializer(64);
+            serializer.serialize(row, out);
+
+            EncodedRow read = serializer.deserialize(new DataInputDeserializer(out.getCopyOfBuffer()));
+
+            assertThat(read.isAwaited()).isEqualTo(row.isAwaited());
+            assertThat(read.table()).isEqualTo(row.table());
+            assertThat(read.day()).isEqualTo(row.day());
+            assertThat(read.bytes()).isEqualTo(row.bytes());
+        }
     }
 
     @Test

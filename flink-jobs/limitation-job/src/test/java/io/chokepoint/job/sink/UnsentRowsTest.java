@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.chokepoint.job.GoldenFile;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class UnsentRowsTest {
     private final UnsentRows.Serializer serializer = new UnsentRows.Serializer();
@@ -34,6 +38,29 @@ class UnsentRowsTest {
         assertThat(block.table()).isEqualTo(Table.LIMITATION_INTERVALS);
         assertThat(block.columns()).isEqualTo(Table.LIMITATION_INTERVALS.columns());
         assertThatTheRowsAreThere(block);
+    }
+
+    /** Version 1 did not know whose the ends of a path and the members of a group are. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Table.class,
+            names = {"FLOW_PATH_INTERVALS", "BOTTLENECK_GROUPS"})
+    void rowsOfVersion1HaveTheColumnsOfThen(Table table) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        DataOutputStream out = new DataOutputStream(bytes);
+        out.writeUTF(table.name());
+        out.writeInt(1);
+        out.writeInt(20_454);
+        out.writeInt(2);
+        out.write(new byte[] {1, 2});
+
+        Block block = serializer.deserialize(1, bytes.toByteArray()).block();
+
+        assertThat(block.columns())
+                .noneMatch(column -> column.contains("tenant"))
+                .isNotEmpty();
+        assertThat(table.columns()).containsAll(block.columns()).anyMatch(column -> column.contains("tenant"));
+        assertThat(block.copyOfRow(0)).containsExactly(1, 2);
     }
 
     private static void assertThatTheRowsAreThere(Block block) {
