@@ -136,6 +136,17 @@ give_up() {
     exit 1
 }
 
+# What the services of this run directory have published; what the environment says already wins.
+load_published() {
+    [ -r "$CHOKEPOINT_RUN/services.env" ] || return 0
+    # shellcheck disable=SC2034 # value is used by eval
+    while IFS='=' read -r name value; do
+        case $name in
+            CHOKEPOINT_*) eval "export $name=\"\${$name:-\$value}\"" ;;
+        esac
+    done <"$CHOKEPOINT_RUN/services.env"
+}
+
 # publish < LINES: the NAME=VALUE lines of this service become part of $CHOKEPOINT_RUN/services.env.
 publish() {
     cat >"$state/env"

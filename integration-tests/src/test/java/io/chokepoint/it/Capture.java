@@ -25,6 +25,8 @@ record Capture(int linkType, List<Frame> frames) {
     private static final int ETHER_TYPE_OFFSET = 12;
     private static final int IPV4 = 0x0800;
     private static final int IPV6 = 0x86dd;
+    private static final int VLAN = 0x8100;
+    private static final int VLAN_TAG_BYTES = 4;
     private static final int IP_OFFSET = 14;
     private static final int IP_HEADER_BYTES = 20;
     private static final int TCP_OFFSET = IP_OFFSET + IP_HEADER_BYTES;
@@ -111,13 +113,16 @@ record Capture(int linkType, List<Frame> frames) {
 
     private static Frame betweenOthers(Frame frame, int which) {
         byte[] bytes = frame.bytes().clone();
-        int etherType = ByteBuffer.wrap(bytes).getShort(ETHER_TYPE_OFFSET) & 0xffff;
+        boolean isTagged = ByteBuffer.wrap(bytes).getShort(ETHER_TYPE_OFFSET) == (short) VLAN;
+        int tag = isTagged ? VLAN_TAG_BYTES : 0;
+        int ip = IP_OFFSET + tag;
+        int etherType = ByteBuffer.wrap(bytes).getShort(ETHER_TYPE_OFFSET + tag) & 0xffff;
         if (etherType == IPV4) {
-            bytes[IP_OFFSET + 13] ^= (byte) which;
-            bytes[IP_OFFSET + 17] ^= (byte) which;
+            bytes[ip + 13] ^= (byte) which;
+            bytes[ip + 17] ^= (byte) which;
         } else if (etherType == IPV6) {
-            bytes[IP_OFFSET + 9] ^= (byte) which;
-            bytes[IP_OFFSET + 25] ^= (byte) which;
+            bytes[ip + 9] ^= (byte) which;
+            bytes[ip + 25] ^= (byte) which;
         }
         return new Frame(frame.seconds(), frame.nanos(), frame.wireLength(), bytes);
     }

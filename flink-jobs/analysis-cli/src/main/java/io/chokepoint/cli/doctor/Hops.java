@@ -30,6 +30,12 @@ final class Hops {
     private static final String SEGMENTS = "tcp-segments";
     private static final String START = "start the local services by services/stack start, or name yours in ";
 
+    /** A job in Flink's overview of jobs. */
+    private static final Pattern JOB = Pattern.compile(
+            "\"name\":\"(?<name>[^\"]*)\".*?\"state\":\"(?<state>[A-Z]+)\"" + ".*?\"tasks\":\\{(?<tasks>[^}]*)}");
+
+    private static final Set<String> ENDED = Set.of("FINISHED", "CANCELED", "FAILED", "SUSPENDED");
+
     private final Path root;
     private final Map<String, String> environment;
     private final VerdictStore store;
@@ -144,9 +150,27 @@ final class Hops {
     }
 
     private String runningJob() throws IOException, InterruptedException {
-        int running = number(ask(flinkUrl() + "/overview"), "jobs-running");
+        return runningJobs(ask(flinkUrl() + "/jobs/overview"), flinkUrl());
+    }
+
+    /** What Flink's overview of jobs says; throws if there is none, or one without all of its tasks. */
+    static String runningJobs(String overview, String url) throws IOException {
+        int running = 0;
+        Matcher jobs = JOB.matcher(overview);
+        while (jobs.find()) {
+            if (ENDED.contains(jobs.group("state"))) {
+                continue;
+            }
+            int tasks = number(jobs.group("tasks"), "running");
+            int wanted = number(jobs.group("tasks"), "total");
+            if (tasks < wanted) {
+                throw new IOException("job " + jobs.group("name") + " is " + jobs.group("state") + ", " + tasks + " of "
+                        + wanted + " tasks run, at " + url + ": are there slots for it? Its log tells more");
+            }
+            running++;
+        }
         if (running == 0) {
-            throw new IOException("no job is running at " + flinkUrl());
+            throw new IOException("no job is running at " + url);
         }
         return running + (running == 1 ? " job running" : " jobs running");
     }
