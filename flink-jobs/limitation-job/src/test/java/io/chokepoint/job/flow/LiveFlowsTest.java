@@ -59,6 +59,19 @@ class LiveFlowsTest {
         assertThat(flows.get(key(2))).isNull();
     }
 
+    /** As a timer does. */
+    @Test
+    void whoOnlyAsksForAFlowDoesNotMakeItNewer() throws Exception {
+        LiveFlows flows = new LiveFlows(TWO_FLOWS_BYTES);
+        flows.touch(LiveFlows.Flow.ofNew(key(1)), 1);
+        flows.touch(LiveFlows.Flow.ofNew(key(2)), 2);
+        assertThat(flows.get(key(1))).isNotNull();
+        flows.touch(LiveFlows.Flow.ofNew(key(3)), 3);
+        flows.saveSurplus(store);
+
+        assertThat(saved).containsExactly(key(1));
+    }
+
     /** Flows come, go on, end and are saved in any order; a map knows what must not be lost. */
     @ParameterizedTest
     @ValueSource(longs = {1, TWO_FLOWS_BYTES, 2_000, MANY_BYTES})

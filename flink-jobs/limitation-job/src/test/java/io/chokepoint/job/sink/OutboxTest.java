@@ -124,6 +124,32 @@ class OutboxTest {
         }
     }
 
+    /** No row comes any more that could tell: the next checkpoint does. */
+    @Test
+    void aCheckpointFailsOnceNothingWillBeDeliveredAnyMore() throws Exception {
+        CountDownLatch died = new CountDownLatch(1);
+        Inserter broken = new Memory() {
+            @Override
+            public void insert(Block block, int firstRow, int endRow) {
+                died.countDown();
+                throw new IllegalStateException("broken");
+            }
+        };
+        ClickHouseWriter writer = new ClickHouseWriter(outbox(broken, 1, 1000).start());
+        writer.flush(false);
+        writer.write(row("a"), null);
+        died.await();
+
+        assertThatThrownBy(() -> {
+                    while (true) {
+                        writer.flush(false);
+                    }
+                })
+                .isInstanceOf(IOException.class)
+                .hasMessage("rows cannot be delivered");
+        writer.close();
+    }
+
     @Test
     void whatFailsIsTriedAgain() throws Exception {
         Memory table = new Memory();
