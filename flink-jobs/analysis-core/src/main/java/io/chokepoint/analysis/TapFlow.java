@@ -28,10 +28,11 @@ public final class TapFlow {
     /** The state begins with this number instead of the version of an analysis. */
     private static final int STATE_OF_RUNS = 0;
 
-    /** Bytes of an object on the heap, by `bench/run state`: of this class without its runs, of an analysis. */
+    /** Bytes on the heap: of this object without its runs, by adding up its fields. */
     private static final int HEAP_BYTES = 88;
-
+    /** Of an analysis, as `bench/run state` measures them. */
     private static final int MOUSE_HEAP_BYTES = 8 * 1024;
+
     private static final int ELEPHANT_HEAP_BYTES = 18 * 1024;
 
     private static final byte[] NO_RUNS = {};
