@@ -205,6 +205,16 @@ done
 cp "$CHOKEPOINT_RUN/services.env" "$CHOKEPOINT_RUN/services.env.before"
 
 check "services.env is for its owner only" [ "$(stat -c %a "$CHOKEPOINT_RUN/services.env")" = 600 ]
+# published PROGRAM: what a script of the services knows once it has loaded services.env.
+published() {
+    sh -euc 'service=test; here=$1; . "$here/process.sh"; load_published; eval "$2"' - "$services" "$1"
+}
+
+# shellcheck disable=SC2016 # the program expands them
+check "what runs here finds the services" says "$(sed -n 's/^CHOKEPOINT_KAFKA=//p' "$CHOKEPOINT_RUN/services.env")" published 'echo "$CHOKEPOINT_KAFKA"'
+# shellcheck disable=SC2016 # the program expands them
+check "but for those that it was told of" says elsewhere env CHOKEPOINT_KAFKA=elsewhere sh -c '
+    service=test; here=$1; . "$here/process.sh"; load_published; echo "$CHOKEPOINT_KAFKA"' - "$services"
 check "no port is one of the demo's" not grep -qE ':(19092|18081|18123|19000)$' "$CHOKEPOINT_RUN/services.env"
 check "nothing listens beyond loopback" listen_on_loopback_only
 for name in kafka flink clickhouse; do
